@@ -1,0 +1,84 @@
+"""What does the whole fleet agree on about one platform? The control item: pauses, rate, limiter clock, day's spend.
+
+Values only; ``pacing.py`` computes new ones and the ``ControlStore`` port swaps old for new by ``revision``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Why nothing is called, who said so, and until when (POSIX seconds; None: until a person resumes)."""
+
+    why: str
+    who: str
+    since: float
+    until: float | None = None
+
+    def active(self, now: float) -> bool:
+        """Does it still hold?"""
+        return self.until is None or now < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The control item of one platform.
+
+    ``clock`` is the limiter's: the earliest instant of the next call. ``factor`` scales the stated rate (halved by a 429,
+    restored step by step). ``epoch`` grows whenever slots granted before must be read anew.
+    """
+
+    platform: str
+    revision: int = 0
+    paused: Pause | None = None
+    targets: Mapping[str, Pause] = field(default_factory=dict)
+    rate_override: float | None = None
+    clock: float = 0.0
+    epoch: int = 0
+    factor: float = 1.0
+    day: str = ""
+    day_calls: int = 0
+    day_microusd: int = 0
+    serial_owner: str = ""  # the lease of platforms that allow one call at a time
+    serial_until: float = 0.0
+
+    def pause_of(self, target: str, now: float) -> Pause | None:
+        """The pause that holds for a target now, if any."""
+        if self.paused is not None and self.paused.active(now):
+            return self.paused
+        pause = self.targets.get(target)
+        return pause if pause is not None and pause.active(now) else None
+
+
+CONTROL_FIELDS = tuple(f.name for f in fields(Control))
+
+
+def paused(control: Control, pause: Pause) -> Control:
+    """The platform is paused; a pause that holds until a person resumes is never shortened."""
+    if control.paused is not None and control.paused.until is None:
+        return control
+    return replace(control, paused=pause, epoch=control.epoch + 1)
+
+
+def target_paused(control: Control, target: str, pause: Pause) -> Control:
+    """One target of the platform is paused."""
+    return replace(control, targets={**control.targets, target: pause})
+
+
+def resumed(control: Control, now: float) -> Control:
+    """All pauses are lifted; a new epoch begins, its first slot 1 s away (nearer ones are not re-read by workers)."""
+    return _new_epoch(replace(control, paused=None, targets={}), now)
+
+
+def rate_changed(control: Control, rate: float | None, now: float) -> Control:
+    """An operator states another rate (None: back to the configured one)."""
+    return _new_epoch(replace(control, rate_override=rate, factor=1.0), now)
+
+
+def _new_epoch(control: Control, now: float) -> Control:
+    return replace(
+        control, epoch=control.epoch + 1, clock=max(control.clock, now) if control.clock > now + 1 else now + 1
+    )

@@ -1,0 +1,70 @@
+"""What is a run, and in which states can it be? One item of the runs table, pinned to a catalogue version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+
+from brandvane.catalogue import Selection
+from brandvane.task import Priority
+
+RUN_VERSION = 1
+
+
+class RunState(StrEnum):
+    """OPEN → FINISHED → SCORING → REPORTING → REPORTED, or CANCELLED."""
+
+    OPEN = "OPEN"
+    FINISHED = "FINISHED"
+    SCORING = "SCORING"
+    REPORTING = "REPORTING"
+    REPORTED = "REPORTED"
+    CANCELLED = "CANCELLED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run. Instants are POSIX seconds, pinned at creation; only the deadline may be moved by an operator."""
+
+    run_id: str
+    schedule_id: str | None
+    catalogue_version: str
+    window_start: float
+    window_end: float
+    deadline: float
+    created_at: float
+    seed: int
+    priority: Priority = "normal"
+    selection: Selection = field(default_factory=Selection)
+    state: RunState = RunState.OPEN
+    pass_no: int = 1
+    planned: Mapping[str, int] = field(default_factory=dict)  # platform -> tasks, computed before the first task
+    chunks: int = 0
+    chunks_done: frozenset[int] = frozenset()
+    plan_complete: bool = False
+    plan_progress_at: float = 0.0
+    counted: int = 0
+    counted_at: float = 0.0
+    not_counted_before: float = 0.0
+    finished_at: float | None = None
+    cancelled_at: float | None = None
+    swept: bool = False  # a final run's unfinished tasks have all been ended
+    scored: frozenset[int] = frozenset()  # buckets of the present pass
+    lease_owner: str = ""
+    lease_until: float = 0.0
+    report_prefix: str | None = None
+    reported_at: float | None = None
+    v: int = RUN_VERSION
+
+    @property
+    def total(self) -> int:
+        """Planned tasks of all platforms."""
+        return sum(self.planned.values())
+
+    def is_final(self, now: float) -> bool:
+        """Past its deadline or cancelled: no call may start any more."""
+        return self.state is RunState.CANCELLED or self.cancelled_at is not None or now >= self.deadline
+
+
+RUN_FIELDS = tuple(f.name for f in fields(Run))
