@@ -42,8 +42,7 @@ class Control:
     day: str = ""
     day_calls: int = 0
     day_microusd: int = 0
-    serial_owner: str = ""  # the lease of platforms that allow one call at a time
-    serial_until: float = 0.0
+    hold_s: float | None = None  # p90 wall time of a batch in the last finished run
 
     def pause_of(self, target: str, now: float) -> Pause | None:
         """The pause that holds for a target now, if any."""

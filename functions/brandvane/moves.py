@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from brandvane.task import MOVES, TOUCHES, Change, Outcome, State, Task, final_state, watch_of
+from brandvane.task import MOVES, TOUCHES, Change, Outcome, State, Task, final_state, held_watch, watch_of
 
 DISPATCH_OVERDUE_S = 600.0  # a message not claimed this long after it was due has gone astray
 PULLED_LEASE_S = 60.0
@@ -32,36 +32,44 @@ def _change(
     proof: Mapping[str, Any],
 ) -> Change:
     rule = MOVES.get(name) or TOUCHES[name]
-    known = {name_: getattr(task, name_) for name_ in rule.same}
-    watch = watch_of(task, target)
+    known = {field: getattr(task, field) for field in rule.same}
+    return _conditional(name, watch_of(task, target), target, now, act_at, known, put, proof)
+
+
+def _conditional(
+    name: str,
+    watch: str | None,
+    target: State,
+    now: float,
+    act_at: float | None,
+    known: Mapping[str, Any],
+    put: Mapping[str, Any],
+    proof: Mapping[str, Any],
+) -> Change:
+    rule = MOVES.get(name) or TOUCHES[name]
     return Change(
         name=name,
         sources=rule.sources,
         same=known,
         put={"state": target, "act_at": act_at, "watch": watch, "updated_at": now, **put},
         add=dict(rule.add),
-        proof={"state": target, **proof},
+        proof={"state": target, **proof} if proof else {},
         not_after=now - SKEW_S if rule.overdue else None,
     )
 
 
-def dispatched(task: Task, due: float, now: float) -> Change:
+def dispatched(platform: str, dispatch_no: int, due: float, now: float) -> Change:
     """A message with the record's ``dispatch_no``, due at ``due``, is on the queue."""
-    act_at = max(due, now) + DISPATCH_OVERDUE_S
-    return _change("dispatch", task, State.DISPATCHED, now, act_at, {}, {"dispatch_no": task.dispatch_no})
+    known = {"dispatch_no": dispatch_no}
+    watch = held_watch(platform, State.DISPATCHED)
+    return _conditional("dispatch", watch, State.DISPATCHED, now, max(due, now) + DISPATCH_OVERDUE_S, known, {}, known)
 
 
-def claim(task: Task, dispatch_no: int, attempt_id: str, now: float) -> Change:
+def claim(platform: str, dispatch_no: int, attempt_id: str, now: float) -> Change:
     """A worker takes the task for the message numbered ``dispatch_no`` under a fresh ``attempt_id``."""
-    change = _change(
-        "claim", task, State.PULLED, now, now + PULLED_LEASE_S, {"attempt_id": attempt_id}, {"attempt_id": attempt_id}
-    )
-    return _with_same(change, dispatch_no=dispatch_no)
-
-
-def _with_same(change: Change, **known: Any) -> Change:
-    same = {**change.same, **known}
-    return Change(change.name, change.sources, same, change.put, change.add, change.proof, change.not_after)
+    own = {"attempt_id": attempt_id}
+    watch = held_watch(platform, State.PULLED)
+    return _conditional("claim", watch, State.PULLED, now, now + PULLED_LEASE_S, {"dispatch_no": dispatch_no}, own, own)
 
 
 def begin(task: Task, lease_s: float, epoch: int, now: float) -> Change:

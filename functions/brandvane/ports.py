@@ -53,6 +53,7 @@ class Watched:
 
     task_id: str
     run_id: str
+    model: str
     watch: str
     act_at: float
     dispatch_no: int
@@ -71,8 +72,8 @@ class TaskStore(Protocol):
         """The record, read consistently."""
         ...
 
-    async def move(self, task: Task, change: Change) -> Moved:
-        """Carry out one conditional change on ``task.task_id``."""
+    async def move(self, task_id: str, change: Change) -> Moved:
+        """Carry out one conditional change on a record."""
         ...
 
     async def due(self, watch: str, before: float, limit: int) -> list[Watched]:

@@ -139,7 +139,12 @@ def watch_of(task: Task, state: State) -> str | None:
         return None
     if state is State.PENDING:
         return pending_watch(task.platform, task.priority, int(task.task_id[:4], 16) % PENDING_SHARDS)
-    return f"{task.platform}#{state}"
+    return held_watch(task.platform, state)
+
+
+def held_watch(platform: str, state: State) -> str:
+    """The partition of a platform's records in a state that somebody holds."""
+    return f"{platform}#{state}"
 
 
 def pending_watch(platform: str, priority: Priority, shard: int) -> str:
@@ -150,7 +155,7 @@ def pending_watch(platform: str, priority: Priority, shard: int) -> str:
 def watches(platform: str) -> tuple[str, ...]:
     """Every index partition that can hold an unfinished record of a platform."""
     waiting = [pending_watch(platform, priority, shard) for priority in PRIORITIES for shard in range(PENDING_SHARDS)]
-    held = [f"{platform}#{state}" for state in (State.DISPATCHED, State.PULLED, State.RUNNING, State.WRITEBACK)]
+    held = [held_watch(platform, state) for state in (State.DISPATCHED, State.PULLED, State.RUNNING, State.WRITEBACK)]
     return (*waiting, *held)
 
 
