@@ -81,3 +81,13 @@ def _new_epoch(control: Control, now: float) -> Control:
     return replace(
         control, epoch=control.epoch + 1, clock=max(control.clock, now) if control.clock > now + 1 else now + 1
     )
+
+
+def with_hold(control: Control, hold_s: float) -> Control:
+    """The measured p90 wall time of a batch."""
+    return replace(control, hold_s=hold_s)
+
+
+def next_revision(old: Control, new: Control) -> Control:
+    """What is stored when ``new`` replaces ``old``."""
+    return replace(new, revision=old.revision + 1)

@@ -83,7 +83,8 @@ def begin(task: Task, lease_s: float, epoch: int, now: float) -> Change:
 def heartbeat(task: Task, lease_s: float, now: float) -> Change:
     """A long call is alive."""
     act_at = now + min(lease_s, RUNNING_LEASE_MAX_S)
-    return _change("heartbeat", task, State.RUNNING, now, act_at, {"heartbeat_at": now}, {})
+    proof = {"attempt_id": task.attempt_id, "heartbeat_at": now}
+    return _change("heartbeat", task, State.RUNNING, now, act_at, {"heartbeat_at": now}, proof)
 
 
 def release(task: Task, at: float, now: float) -> Change:
@@ -189,14 +190,14 @@ def _secure(
 
 def deferred(task: Task, at: float, now: float, *, failed_write: bool) -> Change:
     """The result row could not be written yet; look again at ``at``."""
-    change = _change("defer", task, State.WRITEBACK, now, at, {}, {})
+    change = _change("defer", task, State.WRITEBACK, now, at, {}, {"attempt_id": task.attempt_id, "act_at": at})
     add = {"write_backs": 1} if failed_write else {}
     return Change(change.name, change.sources, change.same, change.put, add, change.proof, change.not_after)
 
 
 def extended(task: Task, at: float, now: float) -> Change:
     """The scanner lets an overdue lease run on, because answers may still wait in the write-back queue."""
-    return _change("extend", task, State.RUNNING, now, at, {}, {})
+    return _change("extend", task, State.RUNNING, now, at, {}, {"attempt_id": task.attempt_id, "act_at": at})
 
 
 def finished(task: Task, now: float, keep_s: float) -> Change:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 from brandvane.catalogue import Selection
 from brandvane.task import Priority
 
 RUN_VERSION = 1
+RECOUNT_AFTER_S = 60.0  # by then the index of counted rows has forgotten a reopened one
 
 
 class RunState(StrEnum):
@@ -40,6 +41,10 @@ class Run:
     state: RunState = RunState.OPEN
     pass_no: int = 1
     planned: Mapping[str, int] = field(default_factory=dict)  # platform -> tasks, computed before the first task
+    spacing: Mapping[str, float] = field(default_factory=dict)  # platform -> seconds between two of its tasks
+    late_by: Mapping[str, float] = field(
+        default_factory=dict
+    )  # platform -> seconds by which its plan misses the deadline
     chunks: int = 0
     chunks_done: frozenset[int] = frozenset()
     plan_complete: bool = False
@@ -51,6 +56,7 @@ class Run:
     cancelled_at: float | None = None
     swept: bool = False  # a final run's unfinished tasks have all been ended
     scored: frozenset[int] = frozenset()  # buckets of the present pass
+    step_until: float = 0.0  # when the scorers or the reporter are asked for again
     lease_owner: str = ""
     lease_until: float = 0.0
     report_prefix: str | None = None
@@ -65,6 +71,40 @@ class Run:
     def is_final(self, now: float) -> bool:
         """Past its deadline or cancelled: no call may start any more."""
         return self.state is RunState.CANCELLED or self.cancelled_at is not None or now >= self.deadline
+
+    @property
+    def waits(self) -> bool:
+        """Does it still need somebody to act? Not REPORTED, and not a CANCELLED one that has been swept."""
+        return still_waits(self.state, self.swept)
+
+
+def still_waits(state: RunState, swept: bool) -> bool:
+    """The rule behind ``Run.waits`` and the index ``open``, for stores that know only these two fields."""
+    return state is not RunState.REPORTED and not (state is RunState.CANCELLED and swept)
+
+
+def reopened(run: Run, deadline: float, now: float) -> Run | None:
+    """The run with one of its failed tasks planned anew: OPEN in its next pass, not counted for ``RECOUNT_AFTER_S``.
+
+    None when that is refused: a cancelled run's unfinished tasks have not all been ended yet.
+    """
+    cancelled = run.state is RunState.CANCELLED or run.cancelled_at is not None
+    if cancelled and not run.swept:
+        return None
+    return replace(
+        run,
+        state=RunState.OPEN,
+        pass_no=run.pass_no + 1,
+        deadline=max(run.deadline, deadline),
+        counted=max(run.counted - 1, 0),
+        not_counted_before=now + RECOUNT_AFTER_S,
+        finished_at=None,
+        cancelled_at=None,
+        swept=False,
+        scored=frozenset(),
+        lease_owner="",
+        lease_until=0.0,
+    )
 
 
 RUN_FIELDS = tuple(f.name for f in fields(Run))

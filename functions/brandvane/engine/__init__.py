@@ -1,1 +1,1 @@
-"""engine"""
+"""The use cases: plan, dispatch, execute, write back, sweep, score, publish. They speak to ports only."""

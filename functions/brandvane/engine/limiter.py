@@ -1,0 +1,109 @@
+"""Who may call a platform now? Changes the control item by compare-and-set, so that a whole fleet agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from brandvane import control as controls_of
+from brandvane import pacing
+from brandvane.control import Control, Pause
+from brandvane.pacing import Grant, Limits, Want
+from brandvane.ports import Clock, ControlStore, Telemetry, Unavailable
+
+MAX_TRIES = 50  # each lost race means that somebody else got ahead; this many in a row means something is broken
+
+
+class Limiter:
+    """The speed limit of every platform, kept in the control table."""
+
+    def __init__(self, *, controls: ControlStore, clock: Clock, telemetry: Telemetry) -> None:
+        self._controls = controls
+        self._clock = clock
+        self._telemetry = telemetry
+        self._known: dict[str, Control] = {}
+
+    async def read(self, platform: str) -> Control:
+        """The control item as it is now."""
+        self._known[platform] = await self._controls.read(platform)
+        return self._known[platform]
+
+    async def change(self, platform: str, compute: Callable[[Control], Control]) -> Control:
+        """Replace the item by ``compute(item)``; computes anew whenever somebody else was faster.
+
+        Raises:
+            Unavailable: the table refuses, or the item never held still.
+        """
+        old = self._known.get(platform) or await self.read(platform)
+        for _ in range(MAX_TRIES):
+            new = compute(old)
+            if new == old:
+                # Nothing to write, but only if what we computed from is the truth.
+                fresh = await self.read(platform)
+                if fresh.revision == old.revision:
+                    return fresh
+                old = fresh
+                continue
+            other = await self._controls.replace(old, new)
+            if other is None:
+                return await self._stored(platform, old, new)
+            self._known[platform] = old = other
+        raise Unavailable(f"control item of {platform} changed {MAX_TRIES} times under us")
+
+    async def _stored(self, platform: str, old: Control, new: Control) -> Control:
+        self._known[platform] = stored = controls_of.next_revision(old, new)
+        return stored
+
+    async def reserve(self, platform: str, limits: Limits, wants: Sequence[Want], target: str) -> Grant | Pause:
+        """Slots for the first wants (sorted by due time), or the pause that holds. One conditional update in the quiet case."""
+        outcome: list[Grant | Pause] = []
+
+        def take(item: Control) -> Control:
+            now = self._clock.now()
+            outcome.clear()
+            pause = item.pause_of(target, now)
+            if pause is not None:
+                outcome.append(pause)
+                return item
+            changed, granted = pacing.grant(item, limits, wants, now)
+            outcome.append(granted)
+            return changed
+
+        await self.change(platform, take)
+        return outcome[0]
+
+    async def push(self, platform: str, until: float, epoch: int) -> None:
+        """A 429 that came for a call granted in ``epoch``: nobody calls before ``until``."""
+        await self.change(platform, lambda item: pacing.pushed(item, until, epoch))
+        self._telemetry.event("limiter_pushed", platform=platform, until=until, epoch=epoch)
+
+    async def pause(self, platform: str, pause: Pause, target: str | None = None) -> None:
+        """Pause a platform, or one target of it."""
+        await self.change(
+            platform,
+            lambda item: controls_of.target_paused(item, target, pause) if target else controls_of.paused(item, pause),
+        )
+        self._telemetry.event(
+            "paused", platform=platform, target=target, why=pause.why, who=pause.who, until=pause.until
+        )
+
+    async def resume(self, platform: str) -> None:
+        """Lift every pause of a platform; a new epoch begins."""
+        now = self._clock.now()
+        await self.change(platform, lambda item: controls_of.resumed(item, now))
+
+    async def set_rate(self, platform: str, rate: float | None) -> None:
+        """State another rate (calls a second; None: the configured one); a new epoch begins."""
+        now = self._clock.now()
+        await self.change(platform, lambda item: controls_of.rate_changed(item, rate, now))
+
+    async def restore(self, platform: str, minutes: float) -> None:
+        """Give a lowered rate back, 5 % of the stated one a minute."""
+        await self.change(platform, lambda item: pacing.restored(item, minutes))
+
+    async def charge(self, platform: str, day: str, microusd: int) -> None:
+        """Book what answers cost."""
+        await self.change(platform, lambda item: pacing.charged(item, day, microusd))
+
+    async def remember_hold(self, platform: str, hold_s: float) -> None:
+        """Keep the measured hold time of a batch for the next plan."""
+        await self.change(platform, lambda item: controls_of.with_hold(item, hold_s))

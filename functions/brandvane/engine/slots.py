@@ -1,0 +1,109 @@
+"""When does each record of one batch start its call? One desk a batch asks the limiter for several records at once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from brandvane.control import Pause
+from brandvane.engine.limiter import Limiter
+from brandvane.pacing import Grant, Limits, Want
+from brandvane.ports import Clock
+
+LEAD_S = 0.3  # slots are reserved this long before a record is due ...
+GATHER_S = 0.3  # ... for every record of the batch that is due up to this much later
+SETTLE_S = 0.02  # records of one batch are claimed within a few milliseconds of each other
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Call at ``start``, granted in ``epoch`` at ``granted_at``."""
+
+    start: float
+    epoch: int
+    granted_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """No slot now: plan the task for ``at``. ``paused`` says that a pause holds, ``spent`` that the day's budget is used up."""
+
+    at: float
+    paused: Pause | None = None
+    spent: bool = False
+
+
+@dataclass(slots=True)
+class _Waiting:
+    want: Want
+    target: str
+    ready: asyncio.Future[Slot | Back] = field(repr=False)
+
+
+class SlotDesk:
+    """Gathers the wants of a batch's records and reserves for all that are due, with one update of the control item."""
+
+    def __init__(self, *, platform: str, limits: Limits, limiter: Limiter, clock: Clock) -> None:
+        self._platform = platform
+        self._limits = limits
+        self._limiter = limiter
+        self._clock = clock
+        self._waiting: list[_Waiting] = []
+        self._server: asyncio.Task[None] | None = None
+
+    async def slot(self, due: float, deadline: float, target: str) -> Slot | Back:
+        """Wait until ``due`` is near and return the slot, or when to come back.
+
+        Raises:
+            Unavailable: the control table refuses.
+        """
+        waiting = _Waiting(Want(due, deadline), target, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._server is None or self._server.done():
+            self._server = asyncio.create_task(self._serve())
+        return await waiting.ready
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            await self._clock.sleep(SETTLE_S)
+            first = min(w.want.due for w in self._waiting)
+            pause = first - LEAD_S - self._clock.now()
+            if pause > 0:
+                # Sleep in short steps: a record that is due earlier may still join.
+                await self._clock.sleep(min(pause, LEAD_S))
+                continue
+            horizon = self._clock.now() + LEAD_S + GATHER_S
+            ripe = sorted((w for w in self._waiting if w.want.due <= horizon), key=lambda w: w.want.due)
+            target = ripe[0].target
+            ripe = [w for w in ripe if w.target == target]
+            self._waiting = [w for w in self._waiting if w not in ripe]
+            await self._reserve(ripe, target)
+
+    async def _reserve(self, ripe: list[_Waiting], target: str) -> None:
+        try:
+            granted = await self._limiter.reserve(self._platform, self._limits, [w.want for w in ripe], target)
+        except Exception as error:  # handed to each waiting record, whose own flow decides
+            for waiting in ripe:
+                waiting.ready.set_exception(error)
+            return
+        for waiting, reply in zip(ripe, self._replies(granted, len(ripe)), strict=True):
+            if not waiting.ready.done():
+                waiting.ready.set_result(reply)
+
+    def _replies(self, granted: Grant | Pause, count: int) -> list[Slot | Back]:
+        now = self._clock.now()
+        if isinstance(granted, Pause):
+            return [Back(granted.until or now, granted)] * count
+        slots: list[Slot | Back] = [Slot(start, granted.epoch, now) for start in granted.starts]
+        return slots + [Back(at, None, granted.budget_spent) for at in granted.resume_at]
+
+    async def still_good(self, slot: Slot, target: str) -> bool:
+        """After a wait of more than a second: has neither a pause nor a new epoch voided the slot?"""
+        item = await self._limiter.read(self._platform)
+        return item.epoch == slot.epoch and item.pause_of(target, self._clock.now()) is None
+
+    async def close(self) -> None:
+        """Stop serving (the batch is over)."""
+        if self._server is not None and not self._server.done():
+            self._server.cancel()
+            await asyncio.gather(self._server, return_exceptions=True)

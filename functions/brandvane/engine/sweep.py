@@ -1,0 +1,203 @@
+"""What does the scanner do twice a minute? Acts on every overdue record, ends what a final run left, moves runs along, says how it stands.
+
+Work is bounded by ``stop_at``; what is left is found again by the next sweep, because every step shrinks what is to be found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from brandvane.engine.advance import Advance
+from brandvane.engine.limiter import Limiter
+from brandvane.engine.rescue import Rescuer
+from brandvane.messages import WRITEBACK_QUEUE, calls_queue
+from brandvane.ports import (
+    Chance,
+    Clock,
+    ControlStore,
+    Deployment,
+    RunStore,
+    TaskQueue,
+    TaskStore,
+    Telemetry,
+    Unavailable,
+    Watched,
+)
+from brandvane.run import Run, RunState
+from brandvane.task import (
+    PENDING_SHARDS,
+    PRIORITIES,
+    Outcome,
+    State,
+    held_watch,
+    pending_watch,
+    watches,
+)
+
+LEASE = "scanner"
+LEASE_S = 45.0
+PAGE = 200
+AT_ONCE = 8
+COUNT_CAP = 2000  # a partition; the gauge then means "this many or more"
+HELD = (State.DISPATCHED, State.PULLED, State.RUNNING, State.WRITEBACK)
+FAR_FUTURE = 1e11
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What one sweep found and did."""
+
+    acted: Counter[str] = field(default_factory=Counter)
+    in_hand: dict[str, int] = field(default_factory=dict)  # unfinished records by platform, capped
+    runs: dict[str, RunState] = field(default_factory=dict)
+    busy: bool = False
+
+
+class Scanner:
+    """One sweep at a time, under a lease."""
+
+    def __init__(
+        self,
+        *,
+        tasks: TaskStore,
+        runs: RunStore,
+        controls: ControlStore,
+        queue: TaskQueue,
+        rescuer: Rescuer,
+        advance: Advance,
+        limiter: Limiter,
+        deployment: Deployment,
+        clock: Clock,
+        chance: Chance,
+        telemetry: Telemetry,
+    ) -> None:
+        self._tasks = tasks
+        self._runs = runs
+        self._controls = controls
+        self._queue = queue
+        self._rescuer = rescuer
+        self._advance = advance
+        self._limiter = limiter
+        self._deployment = deployment
+        self._clock = clock
+        self._chance = chance
+        self._telemetry = telemetry
+
+    async def sweep(self, *, stop_at: float, on_the_minute: bool) -> Sweep:
+        """One sweep; ``on_the_minute`` is the one of the two a minute that restores lowered rates."""
+        owner = self._chance.token()
+        if not await self._controls.acquire(LEASE, owner, self._clock.now(), LEASE_S):
+            return Sweep(busy=True)
+        try:
+            return await self._sweep(stop_at, on_the_minute)
+        finally:
+            await self._controls.release(LEASE, owner)
+
+    async def _sweep(self, stop_at: float, on_the_minute: bool) -> Sweep:
+        self._rescuer.begin()
+        platforms = [worker.platform for worker in await self._deployment.platforms()]
+        unfinished = await self._runs.unfinished()
+        for platform in platforms:
+            await self._overdue(platform, stop_at)
+        for run in unfinished:
+            if run.is_final(self._clock.now()) and not run.swept:
+                await self._end_run(run, stop_at)
+        in_hand = {platform: await self._gauges(platform) for platform in platforms}
+        states = {}
+        for run in unfinished:
+            states[run.run_id] = await self._step(run, in_hand)
+        if on_the_minute:
+            await self._restore(platforms)
+        self._telemetry.count("ScannerHeartbeat")
+        return Sweep(self._rescuer.done, in_hand, states)
+
+    async def _step(self, run: Run, in_hand: dict[str, int]) -> RunState:
+        try:
+            run = await self._advance.step(run, sum(in_hand.get(platform, 0) for platform in run.planned))
+        except Unavailable as error:
+            self._telemetry.event("run_not_advanced", run_id=run.run_id, error=str(error))
+        return run.state
+
+    async def _overdue(self, platform: str, stop_at: float) -> None:
+        for state in HELD:
+            entries = await self._tasks.due(held_watch(platform, state), self._clock.now(), PAGE)
+            await self._each(entries, stop_at)
+
+    async def _each(self, entries: Sequence[Watched], stop_at: float) -> None:
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(entry: Watched) -> None:
+            async with gate:
+                if self._clock.now() >= stop_at:
+                    return
+                try:
+                    await self._rescuer.act(entry)
+                except Unavailable as error:
+                    self._telemetry.event("record_not_swept", task_id=entry.task_id, error=str(error))
+
+        await asyncio.gather(*(one(entry) for entry in entries))
+
+    async def _end_run(self, run: Run, stop_at: float) -> None:
+        """Walk the partitions of a final run's platforms and end what is its; done when the plan is complete and none is left."""
+        fresh = await self._runs.get(run.run_id)
+        if fresh is None or not fresh.is_final(self._clock.now()):
+            return
+        outcome = Outcome.CANCELLED if fresh.cancelled_at is not None else Outcome.EXPIRED
+        clean = True
+        for platform in fresh.planned:
+            for watch in watches(platform):
+                clean = await self._end_in(fresh, watch, outcome, stop_at) and clean
+        if clean and fresh.plan_complete:
+            await self._runs.change(run.run_id, {"swept": False, "deadline": fresh.deadline}, {"swept": True})
+
+    async def _end_in(self, run: Run, watch: str, outcome: Outcome, stop_at: float) -> bool:
+        """Returns True when the partition was read to its end and held none of the run's records."""
+        after: Watched | None = None
+        clean = True
+        while self._clock.now() < stop_at:
+            page = await self._tasks.page(watch, after, PAGE)
+            mine = [entry for entry in page if entry.run_id == run.run_id]
+            clean = clean and not mine
+            await asyncio.gather(*(self._end_one(entry, outcome) for entry in mine))
+            if len(page) < PAGE:
+                return clean
+            after = page[-1]
+        return False
+
+    async def _end_one(self, entry: Watched, outcome: Outcome) -> None:
+        try:
+            task = await self._tasks.get(entry.task_id)
+            # RUNNING and WRITEBACK ones are left: the first until their lease is over, the second have their outcome.
+            if task is not None and task.state in (State.PENDING, State.DISPATCHED, State.PULLED):
+                await self._rescuer.end(task, outcome, str(outcome), run_is_final=True)
+        except Unavailable as error:
+            self._telemetry.event("record_not_swept", task_id=entry.task_id, error=str(error))
+
+    async def _gauges(self, platform: str) -> int:
+        """Publish what is in hand, by state; zeros included."""
+        now = self._clock.now()
+        pending = [pending_watch(platform, p, shard) for p in PRIORITIES for shard in range(PENDING_SHARDS)]
+        waiting = await self._count(pending, FAR_FUTURE)
+        backlog = await self._count(pending, now)
+        held = {state: await self._count([held_watch(platform, state)], FAR_FUTURE) for state in HELD}
+        self._telemetry.count("Backlog", backlog, platform=platform)
+        self._telemetry.count("Pending", waiting, platform=platform)
+        for state, number in held.items():
+            self._telemetry.count(state.capitalize(), number, platform=platform)
+        self._telemetry.count("QueueDepth", await self._queue.depth(calls_queue(platform)), platform=platform)
+        self._telemetry.count(
+            "DeadLetters", await self._queue.depth(f"{calls_queue(platform)}-dead"), platform=platform
+        )
+        self._telemetry.count("WriteBackQueue", await self._queue.depth(WRITEBACK_QUEUE))
+        return waiting + sum(held.values())
+
+    async def _count(self, partitions: Sequence[str], before: float) -> int:
+        return sum(await asyncio.gather(*(self._tasks.count_due(watch, before, COUNT_CAP) for watch in partitions)))
+
+    async def _restore(self, platforms: Sequence[str]) -> None:
+        for platform in platforms:
+            if (await self._limiter.read(platform)).factor < 1.0:
+                await self._limiter.restore(platform, 1.0)

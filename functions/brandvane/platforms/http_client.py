@@ -1,0 +1,144 @@
+"""How does one call travel? One HTTP request under one total timeout, its body capped, never retried here."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import httpx
+
+from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
+from brandvane.catalogue import PlatformSettings
+from brandvane.platforms.errors import failure
+from brandvane.policy import ErrorKind
+from brandvane.ports import Clock
+
+# Loaded when first used, so that a worker imports the one protocol that its platform speaks.
+_MODULES: Mapping[str, str] = {"openai_chat": "brandvane.platforms.openai_chat"}
+CONNECT_TIMEOUT_S = 10.0
+
+
+class Secrets(Protocol):
+    """Where keys come from."""
+
+    async def key(self, platform: str, *, fresh: bool = False) -> str | None:
+        """The platform's key, or None where there is none."""
+        ...
+
+
+class ProtocolModule(Protocol):
+    """What a protocol module offers."""
+
+    PATH: str
+
+    def request_body(self, settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
+        """The JSON to send."""
+        ...
+
+    def read(
+        self, settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
+    ) -> Answer | Failure:
+        """Read a response."""
+        ...
+
+
+class TooLarge(Exception):
+    """The response exceeds the cap."""
+
+
+def protocol(name: str) -> ProtocolModule:
+    """The module of a protocol.
+
+    Raises:
+        KeyError: this release does not speak it.
+    """
+    module: ProtocolModule = importlib.import_module(_MODULES[name])
+    return module
+
+
+class HttpPlatformClient:
+    """Asks any platform whose protocol is known. One ``httpx.AsyncClient`` serves the whole execution environment."""
+
+    def __init__(self, *, http: httpx.AsyncClient, secrets: Secrets, clock: Clock) -> None:
+        self._http = http
+        self._secrets = secrets
+        self._clock = clock
+
+    async def ask(
+        self,
+        settings: PlatformSettings,
+        model: str,
+        prompt: str,
+        locale: str,
+        request_id: str,
+        timeout: float,
+    ) -> Answer | Failure:
+        """One call; ``timeout`` seconds bound all of it, from connecting to the last byte."""
+        key = await self._secrets.key(settings.name)
+        if key is None:
+            return failure(
+                ErrorKind.AUTH_ERROR, f"no key is stored for {settings.name}: brandvane keys set {settings.name}"
+            )
+        speaks = protocol(settings.protocol)
+        body = speaks.request_body(settings, model, prompt)
+        headers = {"Authorization": f"Bearer {key}", "X-Client-Request-Id": request_id, **settings.headers}
+        if locale:
+            headers.setdefault("Accept-Language", locale)
+        started = self._clock.now()
+        reply = await self._exchange(settings, speaks, body, headers, timeout)
+        latency = self._clock.now() - started
+        if isinstance(reply, Answer):
+            sent = {name: value for name, value in body.items() if name != "messages"}
+            system = settings.parameters.get("system")
+            sent |= {"locale": locale, **({"system": system} if system else {})}
+            return replace(reply, request=sent, latency_s=round(latency, 3))
+        return replace(reply, latency_s=round(latency, 3))
+
+    async def _exchange(
+        self,
+        settings: PlatformSettings,
+        speaks: ProtocolModule,
+        body: dict[str, Any],
+        headers: Mapping[str, str],
+        timeout: float,
+    ) -> Answer | Failure:
+        url = settings.base_url.rstrip("/") + speaks.PATH
+        try:
+            async with asyncio.timeout(timeout):
+                status, got, content = await self._fetch(url, body, headers)
+        except TimeoutError:
+            return failure(ErrorKind.TIMEOUT, f"no complete answer within {timeout:g} s")
+        except TooLarge:
+            return failure(ErrorKind.MALFORMED, f"the answer is larger than {RAW_MAX_BYTES} bytes")
+        except httpx.TimeoutException as error:
+            return failure(ErrorKind.TIMEOUT, type(error).__name__)
+        except httpx.InvalidURL:
+            return failure(ErrorKind.CLIENT_ERROR, f"base_url of {settings.name} is not a URL")
+        except httpx.HTTPError as error:
+            return failure(ErrorKind.TIMEOUT, f"connection lost: {type(error).__name__}")
+        return speaks.read(settings, status, got, content, self._clock.now())
+
+    async def _fetch(
+        self, url: str, body: dict[str, Any], headers: Mapping[str, str]
+    ) -> tuple[int, dict[str, str], bytes]:
+        async with self._http.stream("POST", url, json=body, headers=headers) as response:
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in response.aiter_bytes():
+                size += len(chunk)
+                if size > RAW_MAX_BYTES:
+                    raise TooLarge
+                chunks.append(chunk)
+            lower = {name.lower(): value for name, value in response.headers.items()}
+            return response.status_code, lower, b"".join(chunks)
+
+
+def new_http(in_flight: int) -> httpx.AsyncClient:
+    """The one client of an execution environment: no retries, no redirects, keep-alive connections for every call in flight."""
+    limits = httpx.Limits(max_connections=in_flight * 2, max_keepalive_connections=in_flight, keepalive_expiry=60.0)
+    transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
+    timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_S)
+    return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
