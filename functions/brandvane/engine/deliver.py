@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brandvane.answer import INLINE_MAX_BYTES, Answer, AnswerStatus, Failure, answer_key, pack
+from brandvane.answer import INLINE_MAX_BYTES, Answer, AnswerStatus, Failure, pack
 from brandvane.control import Pause
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import RunReader
+from brandvane.engine.safety import Safety
 from brandvane.engine.send import Sender
-from brandvane.engine.write_back import ANSWER_TYPE, WriteBack, counted_already
-from brandvane.messages import WRITEBACK_QUEUE, Carried, WriteBackMessage
-from brandvane.moves import answered, failed, retry
+from brandvane.engine.write_back import WriteBack
+from brandvane.moves import failed, retry
 from brandvane.policy import (
     PAUSES_PLATFORM,
     PAUSES_TARGET,
@@ -22,15 +22,10 @@ from brandvane.policy import (
     ErrorKind,
     decide,
 )
-from brandvane.ports import BlobStore, Chance, Clock, Envelope, TaskQueue, TaskStore, Telemetry, Unavailable
-from brandvane.task import Change, Outcome, Task
+from brandvane.ports import Chance, Clock, TaskStore, Telemetry
+from brandvane.task import Outcome, Task
 
-SAFE_WAITS_S = (0.2, 0.5, 1.0, 2.0, 4.0)  # how long a worker may wait for DynamoDB before it takes the other way
 _ANSWERS: dict[ErrorKind, AnswerStatus] = {ErrorKind.CONTENT_FILTERED: "filtered", ErrorKind.REFUSED: "refused"}
-
-
-class AnswerNotSafe(Exception):
-    """Both ways to safety failed: the message stays unacknowledged and the call will be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +46,7 @@ class Delivery:
         self,
         *,
         tasks: TaskStore,
-        blobs: BlobStore,
-        queue: TaskQueue,
+        safety: Safety,
         limiter: Limiter,
         runs: RunReader,
         sender: Sender,
@@ -62,8 +56,7 @@ class Delivery:
         telemetry: Telemetry,
     ) -> None:
         self._tasks = tasks
-        self._blobs = blobs
-        self._queue = queue
+        self._safety = safety
         self._limiter = limiter
         self._runs = runs
         self._sender = sender
@@ -85,59 +78,8 @@ class Delivery:
         return await self._failure(task, epoch, reply)
 
     async def _answer(self, task: Task, reply: Answer) -> CallReport:
-        packed = pack(reply)
-        key = None
-        if len(packed) > INLINE_MAX_BYTES:
-            key = answer_key(task.run_id, task.task_id, task.attempt_id)
-            if not await self._put_blob(key, packed):
-                key = None
-        inline = packed if key is None else None
-        await self._make_safe(task, Carried(reply.outcome, None, inline, key))
+        await self._safety.keep(task, reply.outcome, pack(reply))
         return CallReport(reply.status, answered=True, cost_microusd=reply.cost_microusd)
-
-    async def _put_blob(self, key: str, body: bytes) -> bool:
-        for wait in (*SAFE_WAITS_S[:3], None):
-            try:
-                await self._blobs.put(key, body, ANSWER_TYPE)
-            except Unavailable:
-                if wait is not None:
-                    await self._clock.sleep(wait)
-            else:
-                return True
-        return False
-
-    async def _make_safe(self, task: Task, carried: Carried) -> None:
-        """First way: the record. Second: a message that carries the answer."""
-        now = self._clock.now()
-        stored = {"answer": carried.answer, "answer_key": carried.answer_key, "error_kind": carried.error_kind}
-        too_large_for_a_record = carried.answer is not None and len(carried.answer) > 300_000
-        change = answered(task, carried.outcome, now, **stored)  # type: ignore[arg-type]
-        if not too_large_for_a_record and await self._secure(task, change, carried):
-            return
-        message = WriteBackMessage(task.task_id, task.run_id, task.attempt_id, 0, carried)
-        try:
-            sent = await self._queue.send(WRITEBACK_QUEUE, [Envelope(task.task_id, message.encode())])
-        except Unavailable:
-            sent = frozenset()
-        if task.task_id not in sent:
-            self._telemetry.event("answer_not_safe", task_id=task.task_id, run_id=task.run_id)
-            raise AnswerNotSafe(task.task_id)
-        self._telemetry.event("answer_by_message", task_id=task.task_id, run_id=task.run_id)
-
-    async def _secure(self, task: Task, change: Change, carried: Carried) -> bool:
-        for wait in (*SAFE_WAITS_S, None):
-            try:
-                moved = await self._tasks.move(task.task_id, change)
-            except Unavailable:
-                if wait is not None:
-                    await self._clock.sleep(wait)
-                continue
-            if moved.ours and moved.task is not None:
-                await self._write_back.settle(moved.task)
-            elif moved.task is None or not counted_already(moved.task, task.attempt_id, carried.outcome):
-                await self._write_back.keep_late(task, task.attempt_id, carried.answer)
-            return True
-        return False
 
     async def give_up_slot(self, task: Task, at: float) -> None:
         """The task is RUNNING but its slot went by and no near one is free: it waits anew, nothing counted."""

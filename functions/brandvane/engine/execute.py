@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from brandvane.answer import Answer, Failure
 from brandvane.catalogue import PlatformSettings
-from brandvane.engine.deliver import AnswerNotSafe, CallReport, Delivery
+from brandvane.engine.deliver import CallReport, Delivery
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import PromptReader, RunReader
 from brandvane.engine.send import Sender
@@ -192,12 +192,12 @@ class Worker:
             return await self._come_again(record, UNREADABLE_AGAIN_S, "unreadable_message", error)
         except NewerMessage as error:
             return await self._come_again(record, NEWER_AGAIN_S, "newer_message", error)
-        except (Unavailable, AnswerNotSafe, LookupError) as error:
+        except Exception as error:  # one record's fault must not end the other calls of the batch
             return await self._come_again(record, AGAIN_S, "record_not_handled", error)
         return None if done else await self._come_again(record, NEWER_AGAIN_S, "newer_record", None)
 
     async def _come_again(self, record: Delivered, seconds: int, why: str, error: Exception | None) -> str:
-        self._telemetry.event(why, platform=self._platform, message_id=record.message_id, error=str(error))
+        self._telemetry.event(why, platform=self._platform, message_id=record.message_id, error=repr(error))
         try:
             await self._queue.postpone(calls_queue(self._platform), record.receipt, seconds)
         except Unavailable:

@@ -12,7 +12,7 @@ TEXTS_KEPT = 3
 
 
 class RunReader:
-    """Run items, cached for at most 10 s; read anew before a task is ended by them (DESIGN §2)."""
+    """Run items, cached for at most 10 s; ``fresh`` before a task is ended by one (DESIGN §2)."""
 
     def __init__(self, *, runs: RunStore, clock: Clock) -> None:
         self._runs = runs
@@ -32,11 +32,8 @@ class RunReader:
         return run
 
     async def is_final(self, run_id: str) -> bool:
-        """Past its deadline or cancelled? A yes is checked against the table itself."""
+        """Past its deadline or cancelled, as known at most 10 s ago: enough to leave a task alone, not to end it."""
         run = await self.get(run_id)
-        if run is None or not run.is_final(self._clock.now()):
-            return False
-        run = await self.get(run_id, fresh=True)
         return run is not None and run.is_final(self._clock.now())
 
 

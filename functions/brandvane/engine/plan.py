@@ -39,6 +39,7 @@ LEAD_S = 20.0  # the first task is due this long after planning begins: time to 
 PUTS_PER_SECOND = 150  # a platform and chunk; two chunks are written at a time (DESIGN §4.1: below 300)
 BATCH_TASKS = 50
 STALLED_S = 120.0
+EARLY_TICK_S = 60.0  # a schedule that fires a moment before its time means that time
 DISPATCH_HORIZON_S = 75.0 + 60.0
 
 
@@ -48,6 +49,7 @@ class StartRequest:
 
     schedule_id: str | None = None
     date: str | None = None
+    at: float | None = None  # the schedule's own time
     label: str | None = None
     selection: Selection = field(default_factory=Selection)
     version: str | None = None
@@ -150,7 +152,7 @@ class Planner:
             known = ", ".join(s.id for s in schedules)
             raise CannotStart(f"there is no schedule '{request.schedule_id}'; the catalogue has: {known}") from None
         now = self._clock.now()
-        date = request.date or occurrence(schedule, now)
+        date = request.date or occurrence(schedule, (request.at or now) + EARLY_TICK_S)
         times = instants(schedule, date)
         if not request.of_its_own:
             return run_id(schedule, date), schedule, times

@@ -19,6 +19,7 @@ from brandvane.ports import Clock
 # Loaded when first used, so that a worker imports the one protocol that its platform speaks.
 _MODULES: Mapping[str, str] = {"openai_chat": "brandvane.platforms.openai_chat"}
 CONNECT_TIMEOUT_S = 10.0
+KEEP_ALIVE_S = 20.0  # below what servers commonly close at, so that no call meets a closing connection
 
 
 class Secrets(Protocol):
@@ -136,9 +137,10 @@ class HttpPlatformClient:
             return response.status_code, lower, b"".join(chunks)
 
 
-def new_http(in_flight: int) -> httpx.AsyncClient:
-    """The one client of an execution environment: no retries, no redirects, keep-alive connections for every call in flight."""
-    limits = httpx.Limits(max_connections=in_flight * 2, max_keepalive_connections=in_flight, keepalive_expiry=60.0)
+def new_http() -> httpx.AsyncClient:
+    """The one client of an execution environment: no retries, no redirects, connections kept alive between calls."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=KEEP_ALIVE_S)
     transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
-    timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_S)
-    return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
+    return httpx.AsyncClient(
+        transport=transport, timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S), trust_env=False
+    )

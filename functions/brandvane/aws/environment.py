@@ -1,0 +1,338 @@
+"""Who is who in a Lambda execution environment? Wires ports to use cases once, and owns the one event loop.
+
+Everything is made when first used, so that a function loads only what it needs; the loop and the HTTP client live as long as
+the environment does, because a client bound to a closed loop fails on the second, warm invocation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from aws_lambda_powertools import Logger
+
+from brandvane.aws.blobs import S3Blobs
+from brandvane.aws.client import Clients
+from brandvane.aws.control_store import DynamoControlStore
+from brandvane.aws.deployment import SsmDeployment
+from brandvane.aws.functions import LambdaFunctions
+from brandvane.aws.keys import Tables
+from brandvane.aws.queues import SqsTaskQueue
+from brandvane.aws.result_store import DynamoResultStore
+from brandvane.aws.run_store import DynamoRunStore
+from brandvane.aws.stat_store import DynamoStatStore
+from brandvane.aws.system import LogTelemetry, SystemClock, system_rng
+from brandvane.aws.task_store import DynamoTaskStore
+from brandvane.engine.limiter import Limiter
+from brandvane.engine.pinned import PromptReader, RunReader
+from brandvane.engine.send import Sender
+from brandvane.engine.write_back import DAY_S, WriteBack
+from brandvane.ports import CatalogueStore, Chance
+
+if TYPE_CHECKING:
+    from brandvane.engine.dispatch import Dispatcher
+    from brandvane.engine.execute import Worker
+    from brandvane.engine.plan import Planner
+    from brandvane.engine.sweep import Scanner
+
+Result = TypeVar("Result")
+STOP_MARGIN_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The function's environment variables, checked once."""
+
+    stack: str
+    tables: Tables
+    bucket: str
+    task_keep_days: int
+    result_keep_days: int
+    platform: str
+    call_timeout_s: float
+
+    @classmethod
+    def read(cls, env: Mapping[str, str]) -> Settings:
+        """Read the variables that the template sets.
+
+        Raises:
+            RuntimeError: one is missing or no number; names all that are.
+        """
+        names = (
+            "STACK_NAME",
+            "TASKS_TABLE",
+            "RESULTS_TABLE",
+            "RUNS_TABLE",
+            "CONTROL_TABLE",
+            "STATS_TABLE",
+            "DATA_BUCKET",
+        )
+        missing = [name for name in names if not env.get(name)]
+        if missing:
+            raise RuntimeError(f"environment variables not set: {', '.join(missing)}; see template.yaml")
+        tables = Tables(
+            tasks=env["TASKS_TABLE"],
+            results=env["RESULTS_TABLE"],
+            runs=env["RUNS_TABLE"],
+            control=env["CONTROL_TABLE"],
+            stats=env["STATS_TABLE"],
+        )
+        return cls(
+            stack=env["STACK_NAME"],
+            tables=tables,
+            bucket=env["DATA_BUCKET"],
+            task_keep_days=int(env.get("TASK_KEEP_DAYS", "7")),
+            result_keep_days=int(env.get("RESULT_KEEP_DAYS", "400")),
+            platform=env.get("PLATFORM", ""),
+            call_timeout_s=float(env.get("CALL_TIMEOUT", "60")),
+        )
+
+
+class Environment:
+    """One execution environment."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock = SystemClock()
+        self.chance = Chance(system_rng())
+        self.clients = Clients()
+        self._runner = asyncio.Runner()
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run one invocation's work on the environment's loop and publish what it counted."""
+        return self._runner.run(self._flushed(work))
+
+    async def _flushed(self, work: Coroutine[Any, Any, Result]) -> Result:
+        try:
+            return await work
+        finally:
+            await self.telemetry.flush()
+
+    def stop_at(self, context: Any) -> float:
+        """When an invocation must be done (POSIX seconds)."""
+        return self.clock.now() + float(context.get_remaining_time_in_millis()) / 1000 - STOP_MARGIN_S
+
+    @cached_property
+    def telemetry(self) -> LogTelemetry:
+        """Logs, and metrics where the function publishes them."""
+        publishes = os.environ.get("PUBLISH_METRICS") == "true"
+        logger = Logger(service="brandvane", level=os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"))
+        return LogTelemetry(logger=logger, stack=self.settings.stack, clients=self.clients if publishes else None)
+
+    @cached_property
+    def tasks(self) -> DynamoTaskStore:
+        """Port."""
+        return DynamoTaskStore(clients=self.clients, tables=self.settings.tables)
+
+    @cached_property
+    def runs(self) -> DynamoRunStore:
+        """Port."""
+        return DynamoRunStore(clients=self.clients, tables=self.settings.tables)
+
+    @cached_property
+    def results(self) -> DynamoResultStore:
+        """Port."""
+        return DynamoResultStore(
+            clients=self.clients, tables=self.settings.tables, keep_days=self.settings.result_keep_days
+        )
+
+    @cached_property
+    def controls(self) -> DynamoControlStore:
+        """Port."""
+        return DynamoControlStore(clients=self.clients, tables=self.settings.tables)
+
+    @cached_property
+    def stats(self) -> DynamoStatStore:
+        """Port."""
+        return DynamoStatStore(clients=self.clients, tables=self.settings.tables)
+
+    @cached_property
+    def queue(self) -> SqsTaskQueue:
+        """Port."""
+        return SqsTaskQueue(clients=self.clients, stack=self.settings.stack)
+
+    @cached_property
+    def blobs(self) -> S3Blobs:
+        """Port."""
+        return S3Blobs(clients=self.clients, bucket=self.settings.bucket)
+
+    @cached_property
+    def functions(self) -> LambdaFunctions:
+        """Port."""
+        return LambdaFunctions(clients=self.clients, stack=self.settings.stack)
+
+    @cached_property
+    def deployment(self) -> SsmDeployment:
+        """Port."""
+        return SsmDeployment(clients=self.clients, stack=self.settings.stack)
+
+    @cached_property
+    def catalogues(self) -> CatalogueStore:
+        """Port."""
+        from brandvane.aws.catalogue_store import S3CatalogueStore
+
+        return S3CatalogueStore(s3=self.clients.s3, bucket=self.settings.bucket)
+
+    @cached_property
+    def limiter(self) -> Limiter:
+        """Use case."""
+        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry)
+
+    @cached_property
+    def run_reader(self) -> RunReader:
+        """Use case."""
+        return RunReader(runs=self.runs, clock=self.clock)
+
+    @cached_property
+    def sender(self) -> Sender:
+        """Use case."""
+        return Sender(tasks=self.tasks, queue=self.queue, clock=self.clock, telemetry=self.telemetry)
+
+    @cached_property
+    def write_back(self) -> WriteBack:
+        """Use case."""
+        return WriteBack(
+            tasks=self.tasks,
+            results=self.results,
+            blobs=self.blobs,
+            queue=self.queue,
+            clock=self.clock,
+            telemetry=self.telemetry,
+            keep_s=self.settings.task_keep_days * DAY_S,
+        )
+
+    @cached_property
+    def planner(self) -> Planner:
+        """Use case."""
+        from brandvane.engine.plan import Planner
+
+        return Planner(
+            tasks=self.tasks,
+            runs=self.runs,
+            controls=self.controls,
+            catalogues=self.catalogues,
+            queue=self.queue,
+            functions=self.functions,
+            deployment=self.deployment,
+            clock=self.clock,
+            chance=self.chance,
+            telemetry=self.telemetry,
+        )
+
+    @cached_property
+    def dispatcher(self) -> Dispatcher:
+        """Use case."""
+        from brandvane.engine.dispatch import Dispatcher
+
+        return Dispatcher(
+            tasks=self.tasks,
+            runs=self.runs,
+            reader=self.run_reader,
+            controls=self.controls,
+            catalogues=self.catalogues,
+            queue=self.queue,
+            sender=self.sender,
+            functions=self.functions,
+            deployment=self.deployment,
+            clock=self.clock,
+            chance=self.chance,
+            telemetry=self.telemetry,
+        )
+
+    @cached_property
+    def worker(self) -> Worker:
+        """Use case."""
+        from brandvane.aws.secrets import SsmSecrets
+        from brandvane.engine.deliver import Delivery
+        from brandvane.engine.execute import Worker
+        from brandvane.engine.safety import Safety
+        from brandvane.platforms.http_client import HttpPlatformClient, new_http
+
+        secrets = SsmSecrets(clients=self.clients, stack=self.settings.stack)
+        safety = Safety(
+            tasks=self.tasks,
+            blobs=self.blobs,
+            queue=self.queue,
+            write_back=self.write_back,
+            clock=self.clock,
+            telemetry=self.telemetry,
+        )
+        delivery = Delivery(
+            tasks=self.tasks,
+            safety=safety,
+            limiter=self.limiter,
+            runs=self.run_reader,
+            sender=self.sender,
+            write_back=self.write_back,
+            clock=self.clock,
+            chance=self.chance,
+            telemetry=self.telemetry,
+        )
+        return Worker(
+            platform=self.settings.platform,
+            call_timeout_s=self.settings.call_timeout_s,
+            tasks=self.tasks,
+            queue=self.queue,
+            controls=self.controls,
+            stats=self.stats,
+            runs=self.run_reader,
+            prompts=PromptReader(catalogues=self.catalogues),
+            limiter=self.limiter,
+            sender=self.sender,
+            delivery=delivery,
+            client=HttpPlatformClient(http=new_http(), secrets=secrets, clock=self.clock),
+            clock=self.clock,
+            chance=self.chance,
+            telemetry=self.telemetry,
+        )
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        """Use case."""
+        from brandvane.engine.advance import Advance
+        from brandvane.engine.rescue import Rescuer
+        from brandvane.engine.sweep import Scanner
+
+        rescuer = Rescuer(
+            tasks=self.tasks,
+            queue=self.queue,
+            runs=self.run_reader,
+            write_back=self.write_back,
+            clock=self.clock,
+            chance=self.chance,
+            telemetry=self.telemetry,
+        )
+        return Scanner(
+            tasks=self.tasks,
+            runs=self.runs,
+            controls=self.controls,
+            queue=self.queue,
+            rescuer=rescuer,
+            advance=self._advance(Advance),
+            limiter=self.limiter,
+            deployment=self.deployment,
+            clock=self.clock,
+            chance=self.chance,
+            telemetry=self.telemetry,
+        )
+
+    def _advance(self, kind: Any) -> Any:
+        return kind(
+            runs=self.runs,
+            results=self.results,
+            stats=self.stats,
+            limiter=self.limiter,
+            functions=self.functions,
+            clock=self.clock,
+            telemetry=self.telemetry,
+        )
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The environment of this process."""
+    return Environment(Settings.read(os.environ))

@@ -1,0 +1,80 @@
+"""What are time, chance and the log when the engine runs for real?"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from brandvane.aws.client import Clients
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+NAMESPACE = "Brandvane"
+METRICS_A_CALL = 500  # PutMetricData takes 1,000 and 1 MB
+
+
+class SystemClock:
+    """The machine's clock and the running event loop's sleep."""
+
+    def now(self) -> float:
+        """POSIX seconds."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; 0 or less returns at once."""
+        if seconds > 0:
+            await asyncio.sleep(seconds)
+
+
+def system_rng() -> random.Random:
+    """Chance from the operating system: ids made from it fence, so two environments must never agree."""
+    return secrets.SystemRandom()
+
+
+class LogTelemetry:
+    """Structured log lines through Powertools; counts are summed and written with ``flush``.
+
+    With ``publish`` they go to CloudWatch as well, dimensions stack and platform only (DESIGN §8).
+    """
+
+    def __init__(self, *, logger: Logger, stack: str, clients: Clients | None = None) -> None:
+        self._logger = logger
+        self._stack = stack
+        self._clients = clients
+        self._counts: Counter[tuple[str, str, str]] = Counter()
+
+    def count(self, name: str, number: float = 1, *, platform: str | None = None, unit: str = "Count") -> None:
+        """Add to a metric's value of this flush."""
+        self._counts[name, platform or "", unit] += number  # type: ignore[assignment]
+
+    def event(self, name: str, **fields: Any) -> None:
+        """Write one structured log line."""
+        self._logger.info(name, extra={key: value for key, value in fields.items() if value is not None})
+
+    async def flush(self) -> None:
+        """Publish what has been counted and begin anew (a warm environment must not count twice)."""
+        counts, self._counts = self._counts, Counter()
+        if not counts:
+            return
+        if self._clients is None:
+            flat = {
+                f"{name}/{platform}" if platform else name: number for (name, platform, _), number in counts.items()
+            }
+            self._logger.info("counts", extra={"counts": flat})
+            return
+        data = [
+            {"MetricName": name, "Dimensions": self._dimensions(platform), "Value": float(number), "Unit": unit}
+            for (name, platform, unit), number in sorted(counts.items())
+        ]
+        for first in range(0, len(data), METRICS_A_CALL):
+            part: Any = data[first : first + METRICS_A_CALL]
+            await self._clients.call(self._clients.cloudwatch.put_metric_data, Namespace=NAMESPACE, MetricData=part)
+
+    def _dimensions(self, platform: str) -> list[dict[str, str]]:
+        stack = [{"Name": "Stack", "Value": self._stack}]
+        return [*stack, {"Name": "Platform", "Value": platform}] if platform else stack
