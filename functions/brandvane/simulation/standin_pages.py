@@ -1,0 +1,77 @@
+"""What does a stand-in tell about itself and how is it changed while it runs? The pages below ``/_standin/``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from brandvane.simulation.call_audit import audit
+from brandvane.simulation.standin_behaviour import StandinFault, changed
+from brandvane.simulation.standin_calls import Desk
+from brandvane.simulation.standin_chat import CHAT_PATH, Reply, refused
+from brandvane.simulation.standin_http import Head, as_json
+from brandvane.simulation.standin_row import row_line
+
+ROOT = "/_standin/"
+_METHODS = {"health": "GET", "log": "GET", "audit": "GET", "platforms": "POST"}
+
+
+def page(desk: Desk, head: Head, body: bytes) -> Reply | Callable[[], Reply]:
+    """The answer to everything that is no call.
+
+    Log and audit come as a callable over a copy of the rows, to be run beside the loop: over many calls they take long
+    enough to make arrivals late.
+    """
+    name = head.path.removeprefix(ROOT) if head.path.startswith(ROOT) else ""
+    method = _METHODS.get(name) or ("POST" if head.path.endswith(CHAT_PATH) else None)
+    known = name in _METHODS or head.path.removesuffix(CHAT_PATH)[1:] in desk.platforms
+    if method is None or not known:
+        there = [f"/{platform}{CHAT_PATH}" for platform in desk.platforms] + [ROOT + page for page in _METHODS]
+        return refused(404, f"there is no {head.path}; there are {', '.join(there)}")
+    if head.method != method:
+        return refused(405, f"{head.path} takes {method}, not {head.method}")
+    if name == "platforms":
+        return _change(desk, body)
+    if name == "health":
+        return Reply(200, as_json(_health(desk)))
+    rows = tuple(desk.log.rows)
+    if name == "log":
+        return lambda: Reply(200, "".join(map(row_line, rows)).encode(), "application/jsonl; charset=utf-8")
+    rates = {platform.name: platform.behaviour.rate for platform in desk.platforms.values()}
+    return lambda: Reply(200, as_json(audit(rows, rates).document()))
+
+
+def _health(desk: Desk) -> dict[str, Any]:
+    calls = Counter(row.platform for row in desk.log.rows)
+    platforms = {
+        name: {
+            "calls": calls[name],
+            "in_flight": len(platform.in_flight),
+            "behaviour": platform.behaviour.document(),
+        }
+        for name, platform in desk.platforms.items()
+    }
+    return {"status": "ok", "platforms": platforms}
+
+
+def _change(desk: Desk, body: bytes) -> Reply:
+    """All of the changes or none: ``{"NAME": {"rate": 5, "error_503": 0.5}}``; fields that are not named stay."""
+    try:
+        wishes: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return refused(400, "the body is not valid JSON")
+    if not isinstance(wishes, dict) or not all(isinstance(fields, dict) for fields in wishes.values()):
+        return refused(400, 'the body must be an object of platforms and fields: {"NAME": {"rate": 5}}')
+    try:
+        new = {}
+        for name, fields in wishes.items():
+            if name not in desk.platforms:
+                raise StandinFault(f"there is no platform {name!r}; there are {', '.join(desk.platforms)}")
+            new[name] = changed(desk.platforms[name].behaviour, fields, name)
+    except StandinFault as fault:
+        return refused(400, str(fault))
+    for name, behaviour in new.items():
+        desk.platforms[name].behave(behaviour)
+    return Reply(200, as_json({name: platform.behaviour.document() for name, platform in desk.platforms.items()}))
