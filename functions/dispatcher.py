@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
+from brandvane.aws import wiring
 from brandvane.aws.environment import environment
+
+if TYPE_CHECKING:
+    from brandvane.engine.dispatch import Dispatcher
+
+
+@lru_cache(maxsize=1)
+def dispatcher() -> Dispatcher:
+    """The dispatcher of this execution environment; it remembers which runs it has seen."""
+    return wiring.dispatcher(environment())
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Invoked every minute, and by the planner when first tasks are there. The event says nothing."""
     env = environment()
-    tick = env.run(env.dispatcher.tick())
+    tick = env.run(dispatcher().tick())
     env.telemetry.event("tick", **asdict(tick))
     return asdict(tick)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
+from brandvane.aws import wiring
 from brandvane.aws.environment import environment
 from brandvane.aws.sqs_event import delivered, is_sqs
 from brandvane.catalogue import Selection
-from brandvane.engine.plan import CannotStart, StartRequest, describe
+from brandvane.engine.plan import CannotStart, Planner, StartRequest, describe
 from brandvane.messages import PlanMessage
+
+
+@lru_cache(maxsize=1)
+def planner() -> Planner:
+    """The planner of this execution environment; it keeps the expansion of the last runs between chunks."""
+    return wiring.planner(environment())
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -18,13 +26,13 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     if is_sqs(event):
         # One message a batch: an exception leaves it on the queue, where it comes again.
         for message in delivered(event):
-            env.run(env.planner.chunk(PlanMessage.decode(message.body)))
+            env.run(planner().chunk(PlanMessage.decode(message.body)))
         return {}
     if "resume" in event:
-        env.run(env.planner.resume(event["resume"]))
+        env.run(planner().resume(event["resume"]))
         return {"resumed": event["resume"]}
     try:
-        return describe(env.run(env.planner.start(request_of(event))))
+        return describe(env.run(planner().start(request_of(event))))
     except CannotStart as error:
         env.telemetry.event("run_not_started", error=str(error))
         return {"error": str(error), "code": 2}

@@ -6,8 +6,10 @@ immutable and known by its version; ``to_document``/``from_document`` are its st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from brandvane.task import Priority, prompt_hash_of, target_name
@@ -55,7 +57,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """One platform as resolved from ``platforms.toml`` < monitor file. Rates are calls a second; prices dollars a million tokens."""
+    """One platform as resolved from ``platforms.toml`` < monitor file. Rates are calls a second; prices dollars a million tokens.
+
+    ``price_input``/``price_output`` hold for every model that ``prices`` (model -> input, output) does not name.
+    ``origins`` says for each field (``parameters`` by key: ``parameters.temperature``) which file its value came from.
+    """
 
     name: str
     protocol: str
@@ -69,9 +75,8 @@ class PlatformSettings:
     day_budget_usd: float | None = None
     price_input: float = 0.0
     price_output: float = 0.0
-    parameters: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # system, temperature, max_tokens, search, extra body fields
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # system, temperature, max_tokens, search, body fields
     headers: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)  # field -> "platforms.toml" or "monitor.yaml"
 
@@ -79,6 +84,11 @@ class PlatformSettings:
     def targets(self) -> tuple[str, ...]:
         """Platform and model pairs that are asked."""
         return tuple(target_name(self.name, model) for model in self.models)
+
+    def price_of(self, model: str) -> tuple[float, float]:
+        """Dollars a million tokens, input and output, of one model."""
+        known = self.prices.get(model)
+        return (known[0], known[1]) if known is not None else (self.price_input, self.price_output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Monitor:
-    """What is asked of whom, how often and until when."""
+    """What is asked of whom, how often and until when. ``time_zone`` is the one budgets' days are counted in."""
 
     platforms: tuple[PlatformSettings, ...]
     schedules: tuple[Schedule, ...]
@@ -112,7 +122,10 @@ class Monitor:
         Raises:
             KeyError: the monitor has no such platform.
         """
-        return next(p for p in self.platforms if p.name == name) if name in self.platform_names else _unknown(name)
+        for platform in self.platforms:
+            if platform.name == name:
+                return platform
+        raise KeyError(name)
 
     @property
     def platform_names(self) -> tuple[str, ...]:
@@ -129,10 +142,6 @@ class Monitor:
             if schedule.id == schedule_id:
                 return schedule
         raise KeyError(schedule_id)
-
-
-def _unknown(name: str) -> PlatformSettings:
-    raise KeyError(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,44 +184,43 @@ class Prompt:
 def prompts(catalogue: Catalogue, selection: Selection, priority: Priority = "normal") -> tuple[Prompt, ...]:
     """Every distinct (text, locale) of the selection, in the catalogue's order; prompts of one text are merged.
 
-    ``priority`` is the schedule's; a brand with a higher one of its own lifts its prompts.
+    ``priority`` is the schedule's. A brand whose own priority is not ``normal`` has that one instead; a prompt gets the highest
+    of the (selected) brands that track it, and the first of those brands is its ``brand_group``. Linear in the prompts, plus one
+    pass over each distinct set of tracking brands.
     """
-    brands = {brand.id: brand for brand in catalogue.brands}
-    merged: dict[tuple[str, str], Prompt] = {}
-    for question, brand_id, text in _rendered(catalogue, selection):
-        locale = question.locale or catalogue.monitor.locale
-        wish = (
-            min((priority, brands[brand_id].priority), key=PRIORITY_ORDER.__getitem__)
-            if brand_id in brands
-            else priority
-        )
-        known = merged.get((text, locale))
-        if known is None:
-            merged[text, locale] = Prompt(text, prompt_hash_of(text), locale, (question.id,), brand_id, wish)
-        else:
-            ids = tuple(dict.fromkeys((*known.question_ids, question.id)))
-            best = min((known.priority, wish), key=PRIORITY_ORDER.__getitem__)
-            merged[text, locale] = Prompt(text, known.prompt_hash, locale, ids, known.brand_group, best)
-    return tuple(merged.values())
-
-
-def _rendered(catalogue: Catalogue, selection: Selection) -> Iterator[tuple[Question, str, str]]:
+    wishes: dict[str, Priority] = {
+        brand.id: brand.priority if brand.priority != "normal" else priority for brand in catalogue.brands
+    }
     names = {brand.id: brand.name for brand in catalogue.brands}
-    wanted = frozenset(selection.brands)
-    chosen = frozenset(selection.questions)
+    wanted, chosen = frozenset(selection.brands), frozenset(selection.questions)
+    tracking: dict[tuple[str, ...], tuple[str, ...]] = {}  # questions share few distinct sets of brands
+    speakers: dict[tuple[str, ...], str] = {}
+    merged: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
+
+    def ask(text: str, locale: str, question_id: str, brand_id: str) -> None:
+        ids, group = merged.setdefault((text, locale), ({}, [brand_id, brand_id]))
+        ids[question_id] = None
+        if PRIORITY_ORDER[wishes.get(brand_id, priority)] < PRIORITY_ORDER[wishes.get(group[1], priority)]:
+            group[1] = brand_id
+
     for question in catalogue.questions:
         if chosen and question.id not in chosen:
             continue
-        tracking = [b for b in question.brands if not wanted or b in wanted]
-        if not tracking and (wanted or question.branded):
-            continue
+        brands = question.brands
+        if brands not in tracking:
+            tracking[brands] = tuple(b for b in brands if b in wanted) if wanted else brands
+            order = sorted(tracking[brands], key=lambda b: PRIORITY_ORDER[wishes.get(b, priority)])
+            speakers[brands] = order[0] if order else ""
+        locale = question.locale or catalogue.monitor.locale
         if question.branded:
-            for brand_id in tracking:
-                yield question, brand_id, question.text.replace(BRAND_SLOT, names[brand_id]).strip()
-        else:
-            # The highest-priority tracking brand speaks for the question.
-            for brand_id in tracking or [""]:
-                yield question, brand_id, question.text.strip()
+            for brand_id in tracking[brands]:
+                ask(question.text.replace(BRAND_SLOT, names[brand_id]).strip(), locale, question.id, brand_id)
+        elif tracking[brands] or not wanted:
+            ask(question.text.strip(), locale, question.id, speakers[brands])
+    return tuple(
+        Prompt(text, prompt_hash_of(text), locale, tuple(ids), first, wishes.get(best, priority))
+        for (text, locale), (ids, (first, best)) in merged.items()
+    )
 
 
 def chosen_platforms(catalogue: Catalogue, selection: Selection) -> tuple[PlatformSettings, ...]:
@@ -221,8 +229,27 @@ def chosen_platforms(catalogue: Catalogue, selection: Selection) -> tuple[Platfo
 
 
 def to_document(catalogue: Catalogue) -> dict[str, Any]:
-    """The stored form (JSON-ready)."""
-    return {"v": CATALOGUE_VERSION, **asdict(catalogue)}
+    """The stored form (JSON-ready). Questions name their brands by number in ``brand_sets``: sets repeat, and can be long."""
+    sets: dict[tuple[str, ...], int] = {}
+    questions = []
+    for question in catalogue.questions:
+        row = {f.name: getattr(question, f.name) for f in fields(question)}
+        row["brands"] = sets.setdefault(question.brands, len(sets))
+        questions.append(row)
+    return {
+        "v": CATALOGUE_VERSION,
+        "version": catalogue.version,
+        "brands": [asdict(brand) for brand in catalogue.brands],
+        "brand_sets": list(sets),
+        "questions": questions,
+        "monitor": asdict(catalogue.monitor),
+    }
+
+
+def content_hash(catalogue: Catalogue) -> str:
+    """SHA-256 (hex) of everything but the version: two catalogues with one hash are the same."""
+    document = {**to_document(catalogue), "version": ""}
+    return hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def from_document(document: Mapping[str, Any]) -> Catalogue:
@@ -235,16 +262,24 @@ def from_document(document: Mapping[str, Any]) -> Catalogue:
         raise ValueError(
             f"catalogue {document.get('version')} has format {document['v']}; this release reads {CATALOGUE_VERSION}"
         )
+    sets = [tuple(ids) for ids in document["brand_sets"]]
     monitor = dict(document["monitor"])
-    monitor["platforms"] = tuple(PlatformSettings(**_tuples(row, ("models",))) for row in monitor["platforms"])
+    monitor["platforms"] = tuple(_platform(row) for row in monitor["platforms"])
     monitor["schedules"] = tuple(Schedule(**_tuples(row, ("brands",))) for row in monitor["schedules"])
-    lists = ("aliases", "domains", "competitors", "topics", "brands")
+    lists = ("aliases", "domains", "competitors", "topics")
     return Catalogue(
         brands=tuple(Brand(**_tuples(row, lists)) for row in document["brands"]),
-        questions=tuple(Question(**_tuples(row, lists)) for row in document["questions"]),
+        questions=tuple(
+            Question(**{**_tuples(row, ("topics",)), "brands": sets[row["brands"]]}) for row in document["questions"]
+        ),
         monitor=Monitor(**monitor),
         version=document["version"],
     )
+
+
+def _platform(row: Mapping[str, Any]) -> PlatformSettings:
+    prices = {model: (pair[0], pair[1]) for model, pair in row["prices"].items()}
+    return PlatformSettings(**{**_tuples(row, ("models",)), "prices": prices})
 
 
 def _tuples(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -102,6 +102,7 @@ def reopened(run: Run, deadline: float, now: float) -> Run | None:
         cancelled_at=None,
         swept=False,
         scored=frozenset(),
+        step_until=0.0,
         lease_owner="",
         lease_until=0.0,
     )

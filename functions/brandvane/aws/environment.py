@@ -1,6 +1,6 @@
-"""Who is who in a Lambda execution environment? Wires ports to use cases once, and owns the one event loop.
+"""What does a Lambda execution environment consist of? The ports on AWS, made when first used, and the one event loop.
 
-Everything is made when first used, so that a function loads only what it needs; the loop and the HTTP client live as long as
+``wiring.py`` makes use cases of them. The loop and the HTTP client live as long as
 the environment does, because a client bound to a closed loop fails on the second, warm invocation.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
 
@@ -28,16 +28,10 @@ from brandvane.aws.stat_store import DynamoStatStore
 from brandvane.aws.system import LogTelemetry, SystemClock, system_rng
 from brandvane.aws.task_store import DynamoTaskStore
 from brandvane.engine.limiter import Limiter
-from brandvane.engine.pinned import PromptReader, RunReader
+from brandvane.engine.pinned import RunReader
 from brandvane.engine.send import Sender
 from brandvane.engine.write_back import DAY_S, WriteBack
 from brandvane.ports import CatalogueStore, Chance
-
-if TYPE_CHECKING:
-    from brandvane.engine.dispatch import Dispatcher
-    from brandvane.engine.execute import Worker
-    from brandvane.engine.plan import Planner
-    from brandvane.engine.sweep import Scanner
 
 Result = TypeVar("Result")
 STOP_MARGIN_S = 2.0
@@ -203,132 +197,6 @@ class Environment:
             clock=self.clock,
             telemetry=self.telemetry,
             keep_s=self.settings.task_keep_days * DAY_S,
-        )
-
-    @cached_property
-    def planner(self) -> Planner:
-        """Use case."""
-        from brandvane.engine.plan import Planner
-
-        return Planner(
-            tasks=self.tasks,
-            runs=self.runs,
-            controls=self.controls,
-            catalogues=self.catalogues,
-            queue=self.queue,
-            functions=self.functions,
-            deployment=self.deployment,
-            clock=self.clock,
-            chance=self.chance,
-            telemetry=self.telemetry,
-        )
-
-    @cached_property
-    def dispatcher(self) -> Dispatcher:
-        """Use case."""
-        from brandvane.engine.dispatch import Dispatcher
-
-        return Dispatcher(
-            tasks=self.tasks,
-            runs=self.runs,
-            reader=self.run_reader,
-            controls=self.controls,
-            catalogues=self.catalogues,
-            queue=self.queue,
-            sender=self.sender,
-            functions=self.functions,
-            deployment=self.deployment,
-            clock=self.clock,
-            chance=self.chance,
-            telemetry=self.telemetry,
-        )
-
-    @cached_property
-    def worker(self) -> Worker:
-        """Use case."""
-        from brandvane.aws.secrets import SsmSecrets
-        from brandvane.engine.deliver import Delivery
-        from brandvane.engine.execute import Worker
-        from brandvane.engine.safety import Safety
-        from brandvane.platforms.http_client import HttpPlatformClient, new_http
-
-        secrets = SsmSecrets(clients=self.clients, stack=self.settings.stack)
-        safety = Safety(
-            tasks=self.tasks,
-            blobs=self.blobs,
-            queue=self.queue,
-            write_back=self.write_back,
-            clock=self.clock,
-            telemetry=self.telemetry,
-        )
-        delivery = Delivery(
-            tasks=self.tasks,
-            safety=safety,
-            limiter=self.limiter,
-            runs=self.run_reader,
-            sender=self.sender,
-            write_back=self.write_back,
-            clock=self.clock,
-            chance=self.chance,
-            telemetry=self.telemetry,
-        )
-        return Worker(
-            platform=self.settings.platform,
-            call_timeout_s=self.settings.call_timeout_s,
-            tasks=self.tasks,
-            queue=self.queue,
-            controls=self.controls,
-            stats=self.stats,
-            runs=self.run_reader,
-            prompts=PromptReader(catalogues=self.catalogues),
-            limiter=self.limiter,
-            sender=self.sender,
-            delivery=delivery,
-            client=HttpPlatformClient(http=new_http(), secrets=secrets, clock=self.clock),
-            clock=self.clock,
-            chance=self.chance,
-            telemetry=self.telemetry,
-        )
-
-    @cached_property
-    def scanner(self) -> Scanner:
-        """Use case."""
-        from brandvane.engine.advance import Advance
-        from brandvane.engine.rescue import Rescuer
-        from brandvane.engine.sweep import Scanner
-
-        rescuer = Rescuer(
-            tasks=self.tasks,
-            queue=self.queue,
-            runs=self.run_reader,
-            write_back=self.write_back,
-            clock=self.clock,
-            chance=self.chance,
-            telemetry=self.telemetry,
-        )
-        return Scanner(
-            tasks=self.tasks,
-            runs=self.runs,
-            controls=self.controls,
-            queue=self.queue,
-            rescuer=rescuer,
-            advance=self._advance(Advance),
-            limiter=self.limiter,
-            deployment=self.deployment,
-            clock=self.clock,
-            chance=self.chance,
-            telemetry=self.telemetry,
-        )
-
-    def _advance(self, kind: Any) -> Any:
-        return kind(
-            runs=self.runs,
-            results=self.results,
-            stats=self.stats,
-            limiter=self.limiter,
-            functions=self.functions,
-            clock=self.clock,
-            telemetry=self.telemetry,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import secrets
 import time
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 NAMESPACE = "Brandvane"
 METRICS_A_CALL = 500  # PutMetricData takes 1,000 and 1 MB
+# Names that a log record has itself; logging refuses them as extra fields.
+_TAKEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
 class SystemClock:
@@ -54,7 +57,8 @@ class LogTelemetry:
 
     def event(self, name: str, **fields: Any) -> None:
         """Write one structured log line."""
-        self._logger.info(name, extra={key: value for key, value in fields.items() if value is not None})
+        shown = {f"{key}_" if key in _TAKEN else key: value for key, value in fields.items() if value is not None}
+        self._logger.info(name, extra=shown)
 
     async def flush(self) -> None:
         """Publish what has been counted and begin anew (a warm environment must not count twice)."""

@@ -97,7 +97,7 @@ class Delivery:
             platform=task.platform,
             kind=kind,
             status=reply.http_status,
-            message=reply.message,
+            detail=reply.message,
         )
         held = await self._speak_for_platform(task, epoch, kind, reply, now)
         decision = await self._decide(task, kind, reply, now)

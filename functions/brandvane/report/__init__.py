@@ -1,1 +1,1 @@
-"""report"""
+"""What people look at: the report page and the files behind it."""

@@ -1,0 +1,88 @@
+"""What changes from one catalogue to another?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from brandvane.catalogue import Catalogue
+
+_KINDS = ("brands", "questions", "platforms", "schedules")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """By kind (brands, questions, platforms, schedules): ids that came and went, and ids whose named fields changed.
+
+    ``monitor`` holds the monitor's other settings that changed, as (before, after).
+    """
+
+    added: Mapping[str, tuple[str, ...]]
+    removed: Mapping[str, tuple[str, ...]]
+    changed: Mapping[str, Mapping[str, tuple[str, ...]]]
+    monitor: Mapping[str, tuple[Any, Any]]
+
+    @property
+    def empty(self) -> bool:
+        """Is there none?"""
+        return not (self.added or self.removed or self.changed or self.monitor)
+
+    def to_json(self) -> dict[str, Any]:
+        """All parts by name."""
+        return {
+            "added": {kind: list(ids) for kind, ids in self.added.items()},
+            "removed": {kind: list(ids) for kind, ids in self.removed.items()},
+            "changed": {kind: {name: list(parts) for name, parts in ids.items()} for kind, ids in self.changed.items()},
+            "monitor": {name: {"before": before, "after": after} for name, (before, after) in self.monitor.items()},
+        }
+
+    def lines(self, most: int = 20) -> Iterator[str]:
+        """One line a change, at most ``most`` of each sort."""
+        for sign, by_kind in (("+", self.added), ("-", self.removed)):
+            for kind, ids in by_kind.items():
+                yield from _cut([f"{sign} {kind[:-1]} {name}" for name in ids], most)
+        for kind, changes in self.changed.items():
+            yield from _cut([f"~ {kind[:-1]} {name}: {', '.join(parts)}" for name, parts in changes.items()], most)
+        for name, (before, after) in self.monitor.items():
+            yield f"~ monitor {name}: {before} -> {after}"
+
+
+def _cut(lines: list[str], most: int) -> Iterator[str]:
+    yield from lines[:most]
+    if len(lines) > most:
+        yield f"  and {len(lines) - most:,} more ({len(lines):,} in all)"
+
+
+def difference(before: Catalogue, after: Catalogue) -> Difference:
+    """What ``after`` has that ``before`` has not, and the other way round. Order alone is no difference."""
+    added: dict[str, tuple[str, ...]] = {}
+    removed: dict[str, tuple[str, ...]] = {}
+    changed: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for kind in _KINDS:
+        old, new = _by_id(before, kind), _by_id(after, kind)
+        if came := tuple(name for name in new if name not in old):
+            added[kind] = came
+        if went := tuple(name for name in old if name not in new):
+            removed[kind] = went
+        both = {name: _fields(old[name], new[name]) for name in new if name in old}
+        if parts := {name: names for name, names in both.items() if names}:
+            changed[kind] = parts
+    monitor = {
+        f.name: (getattr(before.monitor, f.name), getattr(after.monitor, f.name))
+        for f in fields(after.monitor)
+        if f.name not in _KINDS and getattr(before.monitor, f.name) != getattr(after.monitor, f.name)
+    }
+    return Difference(added, removed, changed, monitor)
+
+
+def _by_id(catalogue: Catalogue, kind: str) -> dict[str, Any]:
+    if kind == "platforms":
+        return {platform.name: platform for platform in catalogue.monitor.platforms}
+    rows = catalogue.monitor.schedules if kind == "schedules" else getattr(catalogue, kind)
+    return {row.id: row for row in rows}
+
+
+def _fields(old: Any, new: Any) -> tuple[str, ...]:
+    # Where a value came from says nothing about what is asked.
+    return tuple(f.name for f in fields(new) if f.name != "origins" and getattr(old, f.name) != getattr(new, f.name))

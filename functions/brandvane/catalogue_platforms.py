@@ -1,0 +1,171 @@
+"""Which platforms does a monitor ask, and with which settings of its own?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from brandvane.catalogue import PlatformSettings
+from brandvane.catalogue_faults import Findings, did_you_mean
+from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar, kind_of
+from brandvane.catalogue_record import Record
+from brandvane.platforms.protocols import PROTOCOL_NAMES
+from brandvane.platforms.registry import PlatformRow, base_url_complaint, platform_rows, resolve
+
+FIELDS = (
+    "models",
+    "protocol",
+    "base_url",
+    "rate",
+    "in_flight",
+    "call_timeout_s",
+    "day_calls",
+    "day_budget_usd",
+    "price_input",
+    "price_output",
+    "parameters",
+    "headers",
+)
+CALL_TIMEOUT_MAX_S = 285.0  # a lease is never over 300 s and lasts 15 s longer than the call (DESIGN §2)
+RATE_MAX = 1_000.0
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}")
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
+_SECRET_HEADERS = frozenset(
+    {"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"}
+)
+
+
+def read_platforms(
+    node: Node | None, row: int, file: str, findings: Findings
+) -> tuple[tuple[PlatformSettings, ...], dict[str, int]]:
+    """Settings of all platforms of a monitor that have a row, and the line each stands in."""
+    settings: list[PlatformSettings] = []
+    rows: dict[str, int] = {}
+    known = platform_rows()
+    for name, overrides in _entries(node, row, file, findings):
+        if name.text in rows:
+            findings.fault(file, "a second entry for this platform", "Remove one", row=name.row, value=name.text)
+        elif name.text not in known:
+            remedy = did_you_mean(
+                name.text, known, f"Known are: {', '.join(known)}; others get a row in platforms.toml"
+            )
+            findings.fault(file, "unknown platform", remedy, row=name.row, field="platforms", value=name.text)
+        else:
+            rows[name.text] = name.row
+            record = Record(overrides, file, findings, FIELDS, prefix=f"platforms.{name.text}")
+            settings.append(_settings(known[name.text], record, name, file, findings))
+    return tuple(settings), rows
+
+
+def _entries(node: Node | None, row: int, file: str, findings: Findings) -> list[tuple[Scalar, MapNode]]:
+    entries: list[tuple[Scalar, Node]] = []
+    if isinstance(node, MapNode):
+        entries = list(node.entries)
+    elif isinstance(node, ListNode):
+        for item in node.items:
+            if isinstance(item, Scalar):
+                entries.append((item, Scalar("", item.row)))
+            else:
+                entries.extend(item.entries if isinstance(item, MapNode) else ())
+    elif node is not None and not (isinstance(node, Scalar) and node.empty):
+        remedy = "Write [openai, hunyuan], or a row 'openai:' for each with its settings below it"
+        findings.fault(file, f"{kind_of(node)} where platforms are wanted", remedy, row=node.row, field="platforms")
+        return []
+    good = []
+    for name, value in entries:
+        if isinstance(value, MapNode):
+            good.append((name, value))
+        elif isinstance(value, Scalar) and value.empty:
+            good.append((name, MapNode((), name.row)))
+        else:
+            remedy = "Write its settings in rows below it, as 'rate: 5', or nothing at all"
+            findings.fault(file, f"{kind_of(value)} where settings are wanted", remedy, row=name.row, field=name.text)
+    if not entries:
+        findings.fault(file, "no platform is named", "Name at least one, such as openai", row=row, field="platforms")
+    return good
+
+
+def _settings(row: PlatformRow, record: Record, name: Scalar, file: str, findings: Findings) -> PlatformSettings:
+    overrides: dict[str, Any] = {
+        "models": _models(record),
+        "protocol": record.text("protocol"),
+        "base_url": _base_url(record),
+        "rate": record.number("rate", 0, RATE_MAX, above=True),
+        "in_flight": record.whole("in_flight", 1, 10_000),
+        "call_timeout_s": record.number("call_timeout_s", 1, CALL_TIMEOUT_MAX_S),
+        "day_calls": record.whole("day_calls", 1, 100_000_000),
+        "day_budget_usd": record.number("day_budget_usd", 0, 1_000_000, above=True),
+        "price_input": record.number("price_input", 0, 10_000),
+        "price_output": record.number("price_output", 0, 10_000),
+        "parameters": _parameters(row, record),
+        "headers": _headers(record),
+    }
+    settings = resolve(row.name, {key: value for key, value in overrides.items() if value not in (None, "", (), {})})
+    if settings.protocol not in PROTOCOL_NAMES:
+        findings.fault(
+            file,
+            f"speaks the protocol {settings.protocol}, which this release does not implement",
+            f"Remove the platform; implemented: {', '.join(sorted(PROTOCOL_NAMES))}",
+            row=name.row,
+            field="platforms",
+            value=name.text,
+        )
+    return settings
+
+
+def _models(record: Record) -> tuple[str, ...]:
+    models = record.scalars("models", single=True)
+    if record.has("models") and isinstance(record.node("models"), ListNode) and not models:
+        record.fault("models", "no model is named", "Name one, or remove the field to ask the usual one")
+    for item in models:
+        if not _MODEL.fullmatch(item.text):
+            remedy = "Use the name that the platform gives it (letters, digits and . _ : / @ -)"
+            record.fault("models", "not a model's name", remedy, row=item.row, value=item.text)
+    return tuple(dict.fromkeys(item.text for item in models))
+
+
+def _base_url(record: Record) -> str:
+    url = record.text("base_url", longest=500).rstrip("/")
+    complaint = base_url_complaint(url) if url else None
+    if complaint is not None:
+        record.fault("base_url", f"the address {complaint}", "Write one such as https://api.example.com/v1", value=url)
+        return ""
+    return url
+
+
+def _parameters(row: PlatformRow, record: Record) -> Mapping[str, Any]:
+    parameters = record.free("parameters")
+    for name, instead in row.refused.items():
+        if parameters.get(name) is not None:
+            remedy = f"Write {instead} instead" if instead else "Remove it"
+            record.fault("parameters", f"{row.name} answers {name} with an error", remedy, value=name)
+    for name in ("model", "messages", "stream"):
+        if name in parameters:
+            record.fault("parameters", f"{name} is set by the call itself", "Remove it", value=name)
+    _parameter(record, parameters, "temperature", 0, 2)
+    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+        _parameter(record, parameters, name, 1, 1_000_000)
+    if not isinstance(parameters.get("system", ""), str | None):
+        record.fault("parameters", "system is not a text", "Quote it", value=parameters["system"])
+    return parameters
+
+
+def _parameter(record: Record, parameters: Mapping[str, Any], name: str, low: float, high: float) -> None:
+    value = parameters.get(name)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and low <= value <= high):
+        remedy = f"Write a number from {low:g} to {high:,.10g}"
+        record.fault("parameters", f"{name} is not a number in its range", remedy, value=value)
+
+
+def _headers(record: Record) -> Mapping[str, str]:
+    headers: dict[str, str] = {}
+    for name, value in record.free("headers").items():
+        if name.casefold() in _SECRET_HEADERS:
+            record.fault("headers", "keys never stand in a catalogue", "Run 'brandvane keys set' instead", value=name)
+        elif not _HEADER.fullmatch(name) or not isinstance(value, str | int | float) or "\n" in str(value):
+            record.fault("headers", "not a header", "Write 'Name: value', on one line", value=name)
+        else:
+            headers[name] = str(value)
+    return headers
