@@ -81,7 +81,8 @@ class Failure:
 def pack(answer: Answer) -> bytes:
     """The stored form: deterministic JSON, compressed."""
     document = json.dumps(asdict(answer), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return zlib.compress(document.encode(), level=6)
+    # A platform's JSON may hold half a surrogate pair, which no UTF-8 can; it becomes "?" rather than stopping the answer.
+    return zlib.compress(document.encode("utf-8", "replace"), level=6)
 
 
 def unpack(packed: bytes) -> Answer:

@@ -1,0 +1,196 @@
+"""Which faults does a monitor file have?"""
+
+from __future__ import annotations
+
+import pytest
+from unit.catalogue_samples import MONITOR, good, monitor, only, place
+
+from brandvane.catalogue import Schedule
+
+SCHEDULES = "schedules: [{id: daily, window: 02:00-04:00, deadline: 06:00}]\n"
+PLATFORMS = "platforms: [openai]\n"
+
+
+def _with(platform: str) -> str:
+    """A monitor whose only platform is openai with these settings, one a row."""
+    rows = "".join(f"    {row}\n" for row in platform.split("\n"))
+    return f"platforms:\n  openai:\n{rows}{SCHEDULES}"
+
+
+def _daily(window: str, deadline: str, more: str = "") -> str:
+    return f"{PLATFORMS}schedules:\n  - id: daily\n    window: {window}\n    deadline: {deadline}\n{more}"
+
+
+def test_a_monitor_is_read_with_its_defaults() -> None:
+    found = good(monitor(MONITOR)).monitor
+    assert found.platform_names == ("openai", "hunyuan")
+    assert found.schedules == (Schedule("daily", "02:00", "04:00", "06:00", "Europe/Berlin"),)
+    assert (found.samples, found.locale, found.expected_hold_s, found.day_budget_usd, found.time_zone) == (1, "", 40.0, None, "UTC")
+
+
+def test_a_monitor_is_read_with_all_its_fields() -> None:
+    text = f"""\
+{PLATFORMS}samples: 3
+locale: en-GB
+time_zone: Asia/Shanghai
+expected_hold_s: 12.5
+day_budget_usd: 9.5
+schedules:
+  - {{id: core, brands: [nike], priority: high, window: 22:00–01:30, deadline: 6:00}}
+  - {{id: rest, brands: all, window: 02:00 - 03:00, deadline: 08:00, time_zone: Europe/Berlin}}
+"""
+    found = good(monitor(text)).monitor
+    assert found.schedules == (
+        Schedule("core", "22:00", "01:30", "06:00", "Asia/Shanghai", ("nike",), "high"),
+        Schedule("rest", "02:00", "03:00", "08:00", "Europe/Berlin"),
+    )
+    assert (found.samples, found.locale, found.expected_hold_s, found.day_budget_usd) == (3, "en-GB", 12.5, 9.5)
+
+
+def test_overrides_go_before_platforms_toml_and_say_so() -> None:
+    found = good(monitor(_with("models: [a, b]\nrate: 3\nbase_url: http://127.0.0.1:8001/v1/"))).monitor.platform("openai")
+    assert (found.models, found.rate, found.base_url) == (("a", "b"), 3.0, "http://127.0.0.1:8001/v1")
+    assert (found.origins["rate"], found.origins["in_flight"]) == ("monitor.yaml", "platforms.toml")
+
+
+def test_parameters_are_merged_key_by_key_and_null_removes_one() -> None:
+    found = good(monitor(_with("parameters: {temperature: 0.5, reasoning_effort: null}"))).monitor.platform("openai")
+    assert found.parameters == {"max_completion_tokens": 4096, "temperature": 0.5}
+    assert found.origins["parameters.temperature"] == "monitor.yaml"
+
+
+def test_an_unknown_platform_is_a_fault_that_guesses() -> None:
+    fault = only(monitor(f"platforms:\n  openia:\n{SCHEDULES}"))
+    assert (*place(fault), fault.remedy) == ("monitor.yaml", 2, "platforms", "openia", "Did you mean 'openai'")
+
+
+def test_a_platform_whose_protocol_is_not_implemented_is_a_fault() -> None:
+    fault = only(monitor(f"platforms:\n  openai:\n  perplexity:\n{SCHEDULES}"))
+    assert place(fault) == ("monitor.yaml", 3, "platforms", "perplexity")
+    assert fault.message == "speaks the protocol openai_responses, which this release does not implement"
+
+
+def test_a_platform_named_twice_is_a_fault() -> None:
+    assert only(monitor(f"platforms: [openai, openai]\n{SCHEDULES}")).message == "a second entry for this platform"
+
+
+@pytest.mark.parametrize("text", ["platforms:\n", "platforms: []\n", ""])
+def test_a_monitor_without_platforms_is_a_fault(text: str) -> None:
+    assert only(monitor(text + SCHEDULES)).message == "no platform is named"
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "value", "message"),
+    [
+        ("rate: 0", "rate", "0", "out of range"),
+        ("rate: -1", "rate", "-1", "out of range"),
+        ("rate: fast", "rate", "fast", "not a number"),
+        ("rate: .nan", "rate", ".nan", "not a number"),
+        ("rate: .inf", "rate", ".inf", "not a number"),
+        ("rate: 1e9", "rate", "1e9", "out of range"),
+        ("in_flight: 0", "in_flight", "0", "out of range"),
+        ("in_flight: 2.5", "in_flight", "2.5", "not a whole number"),
+        ("call_timeout_s: 286", "call_timeout_s", "286", "out of range"),
+        ("day_calls: 0", "day_calls", "0", "out of range"),
+        ("day_budget_usd: 0", "day_budget_usd", "0", "out of range"),
+        ("price_input: -0.1", "price_input", "-0.1", "out of range"),
+        ("models: []", "models", "", "no model is named"),
+        ("models: ['a b']", "models", "a b", "not a model's name"),
+        ("models: ['a#b']", "models", "a#b", "not a model's name"),
+        ("parameters: {temperature: 2.1}", "parameters", "2.1", "temperature is not a number in its range"),
+        ("parameters: {temperature: true}", "parameters", "True", "temperature is not a number in its range"),
+        ("parameters: {max_tokens: 100}", "parameters", "max_tokens", "openai answers max_tokens with an error"),
+        ("parameters: {stream: true}", "parameters", "stream", "stream is set by the call itself"),
+        ("headers: {Authorization: x}", "headers", "Authorization", "keys never stand in a catalogue"),
+        ("headers: {'a b': x}", "headers", "a b", "not a header"),
+        ("base_url: http://api.openai.com/v1", "base_url", "http://api.openai.com/v1", "the address must use https (http is allowed for loopback hosts only)"),
+        ("base_url: ftp://x", "base_url", "ftp://x", "the address is not an https URL"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_cannot_be_is_a_fault(row: str, field: str, value: str, message: str) -> None:
+    fault = only(monitor(_with(row)))
+    assert place(fault) == ("monitor.yaml", 3, f"platforms.openai.{field}", value)
+    assert fault.message == message
+
+
+def test_an_unknown_setting_is_a_fault_that_guesses() -> None:
+    fault = only(monitor(_with("model: x")))
+    assert (fault.field, fault.remedy) == ("platforms.openai.model", "Did you mean 'models'")
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [("samples: 0", "samples"), ("samples: 101", "samples"), ("expected_hold_s: 0", "expected_hold_s"), ("day_budget_usd: -5", "day_budget_usd")],
+)  # fmt: skip
+def test_a_monitors_number_out_of_range_is_a_fault(row: str, field: str) -> None:
+    assert place(only(monitor(f"{PLATFORMS}{row}\n{SCHEDULES}")))[:3] == ("monitor.yaml", 2, field)
+
+
+@pytest.mark.parametrize("text", ["", "schedules: []\n"])
+def test_a_monitor_without_schedules_is_a_fault(text: str) -> None:
+    assert only(monitor(PLATFORMS + text)).message == "there is no schedule"
+
+
+def test_a_second_schedule_with_an_id_is_a_fault() -> None:
+    row = "  - {id: daily, window: 02:00-04:00, deadline: 06:00}\n"
+    assert place(only(monitor(f"{PLATFORMS}schedules:\n{row}{row}"))) == ("monitor.yaml", 4, "schedules.id", "daily")
+
+
+def test_a_schedule_for_an_unknown_brand_is_a_fault() -> None:
+    fault = only(monitor(_daily("02:00-04:00", "06:00", "    brands: [nikee]\n")))
+    assert (*place(fault), fault.remedy) == ("monitor.yaml", 6, "schedules.brands", "nikee", "Did you mean 'nike'")
+
+
+@pytest.mark.parametrize(
+    ("window", "deadline", "message"),
+    [
+        ("02:00-05:00", "04:00", "not after the end of the window 02:00-05:00"),
+        ("02:00-05:00", "05:00", "not after the end of the window 02:00-05:00"),
+        ("22:00-02:00", "23:00", "not after the end of the window 22:00-02:00"),
+        ("22:00-02:00", "01:00", "not after the end of the window 22:00-02:00"),
+        ("02:00-05:00", "01:00", "before the window 02:00-05:00"),
+        ("02:00-05:00", "02:00", "before the window 02:00-05:00"),
+    ],
+)
+def test_a_deadline_before_the_window_is_through_is_a_fault(window: str, deadline: str, message: str) -> None:
+    fault = only(monitor(_daily(window, deadline)))
+    assert place(fault) == ("monitor.yaml", 5, "schedules.deadline", deadline)
+    assert fault.message == message
+
+
+@pytest.mark.parametrize(
+    ("window", "deadline"), [("20:00-23:30", "00:30"), ("22:00-02:00", "06:00"), ("00:00-06:00", "23:00"), ("23:00-01:00", "20:00")]
+)
+def test_a_deadline_of_the_next_day_is_right(window: str, deadline: str) -> None:
+    assert good(monitor(_daily(window, deadline))).monitor.schedules[0].deadline == deadline
+
+
+def test_a_window_without_length_is_a_fault() -> None:
+    assert only(monitor(_daily("02:00-02:00", "06:00"))).message == "the window ends when it begins"
+
+
+@pytest.mark.parametrize("window", ["02:00", "2-4", "02:00-24:00", "02:60-04:00", "morning"])
+def test_a_window_that_is_none_is_a_fault(window: str) -> None:
+    assert monitor(_daily(window, "06:00")).faults[0].field == "schedules.window"
+
+
+@pytest.mark.parametrize(
+    ("zone", "remedy"),
+    [
+        ("Berlin", "Did you mean 'Europe/Berlin'"),
+        ("Europe/Berln", "Did you mean 'Europe/Berlin'"),
+        ("../etc/passwd", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+    ],
+)
+def test_an_unknown_time_zone_is_a_fault(zone: str, remedy: str) -> None:
+    fault = only(monitor(_daily("02:00-04:00", "06:00", f"    time_zone: {zone}\n")))
+    assert place(fault) == ("monitor.yaml", 6, "schedules.time_zone", zone)
+    assert fault.remedy == remedy
+
+
+def test_a_monitor_that_is_a_list_is_a_fault() -> None:
+    assert only(monitor("- platforms\n")).message == "a list where a mapping is wanted"
+
+
+def test_the_row_of_each_platform_is_known() -> None:
+    assert monitor(MONITOR).platform_rows == {"openai": 2, "hunyuan": 3}

@@ -1,0 +1,270 @@
+"""The report page: its numbers and words, and that no text of others can become markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from brandvane.catalogue import Brand, Catalogue, Monitor, Question, Selection
+from brandvane.mentions.matcher import matcher_for
+from brandvane.mentions.roles import Role, Roles
+from brandvane.mentions.statistics import wilson
+from brandvane.mentions.tally import Tally
+from brandvane.report import page as page_module
+from brandvane.report.examples import Examples, Span
+from brandvane.report.figures import endings, served, targets_of
+from brandvane.report.page import render
+from brandvane.report.wording import WORDING, Language, language_of
+from brandvane.result import ResultRow
+from brandvane.run import Run, RunState
+from brandvane.task import Outcome
+from unit.scored_samples import GENERIC, RUN_ID, START, TARGET, answer, catalogue, row
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</mark></p><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "{{ 7 * 7 }}{% raw %}",
+    "]]><!-- --><style>*{display:none}</style>",
+    "&lt;script&gt;",
+]
+
+
+class Seen(HTMLParser):
+    """Tags, attributes and text of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def count(self, tag: str) -> int:
+        """How many elements of a kind the page has."""
+        return sum(name == tag for name, _ in self.tags)
+
+
+def run(**changes: object) -> Run:
+    """A scored run."""
+    made = Run(
+        run_id=RUN_ID,
+        schedule_id="daily",
+        catalogue_version="v1",
+        window_start=START,
+        window_end=START + 7200,
+        deadline=START + 10_800,
+        created_at=START,
+        seed=1,
+        state=RunState.REPORTING,
+        planned={"alpha": 2},
+        finished_at=START + 7300,
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]  # fields of a run
+
+
+def page_of(
+    rows: Sequence[tuple[ResultRow, str | None]],
+    *,
+    of: Catalogue | None = None,
+    language: Language = "en",
+    the_run: Run | None = None,
+    served_model: str = "a-1",
+) -> str:
+    """The page of these results."""
+    known = of or catalogue()
+    tally, roles, matcher = Tally(), Roles(known), matcher_for(known.brands)
+    readings = []
+    for result, text in rows:
+        reply = answer(text, status=result.outcome, served=served_model) if text is not None else None
+        reading = matcher.read(text or "")
+        asked = roles.of(result.prompt_hash, result.question_ids)
+        tally.add(result, reply, reading, asked)
+        spans = [Span(m.brand, asked.get(m.brand, Role.ALSO), m.start, m.end) for m in reading.mentions]
+        readings.append((result, reply, spans))
+    examples = Examples(tally)
+    for result, reply, spans in readings:
+        if reply is not None:
+            examples.offer(result, reply, roles.text(result.prompt_hash), spans)
+    return render(the_run or run(), known, tally, examples, "plain-1", language)
+
+
+def test_a_rate_stands_with_its_n_and_its_interval() -> None:
+    text = Seen(page_of([(row("x"), "Oolong"), (row("y", sample=2), "none")])).text
+    interval = wilson(1, 2)
+    assert "50.0%" in text
+    assert "1 of 2" in text
+    assert (round(100 * interval.low, 1), round(100 * interval.high, 1)) == (9.5, 90.5)
+    assert "9.5–90.5%" in text
+
+
+def test_a_number_leads_to_the_answers_behind_it() -> None:
+    seen = Seen(page_of([(row("x"), "I like Oolong.")]))
+    links = {attributes["href"] for tag, attributes in seen.tags if tag == "a"}
+    ids = {attributes["id"] for _, attributes in seen.tags if "id" in attributes}
+    assert "#unbranded--t0--oolong" in links
+    assert {link[1:] for link in links if link is not None and link.startswith("#")} <= ids
+
+
+def test_the_words_of_the_brand_are_marked() -> None:
+    html = page_of([(row("x"), "I like Oolong & Co.")])
+    assert "I like <mark>Oolong &amp; Co</mark>." in html
+
+
+def test_what_is_not_shown_is_told_with_where_it_is() -> None:
+    rows = [(row("x", sample=number), "Oolong") for number in range(1, 8)]
+    text = Seen(page_of(rows)).text
+    assert "5 of 7 shown" in text
+    assert f"The others are in results.jsonl.gz: target {TARGET}, brand oolong." in text
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_an_answer_cannot_become_markup(hostile: str) -> None:
+    plain = Seen(page_of([(row("x"), "before Oolong after")]))
+    seen = Seen(page_of([(row("x"), f"before {hostile} Oolong {hostile} after")]))
+    assert [tag for tag, _ in seen.tags] == [tag for tag, _ in plain.tags]
+    assert f"before {hostile} Oolong {hostile} after" in seen.text
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_names_questions_and_models_cannot_become_markup(hostile: str) -> None:
+    def made(extra: str) -> Seen:
+        known = Catalogue(
+            brands=(Brand(id="oolong", name=f"Oolong {extra}".strip()),),
+            questions=(Question(id="tea", text=GENERIC, brands=("oolong",)),),
+            monitor=catalogue().monitor,
+            version=extra,
+        )
+        result = row("x", target=f"alpha/{extra}", error_kind=extra)
+        text = f"Try Oolong {extra}".strip()
+        return Seen(page_of([(result, text)], of=known, served_model=f"{extra} served"))
+
+    plain, seen = made("ordinary"), made(hostile)
+    assert [tag for tag, _ in seen.tags] == [tag for tag, _ in plain.tags]
+    assert [sorted(attributes) for _, attributes in seen.tags] == [sorted(attributes) for _, attributes in plain.tags]
+
+
+def test_the_page_runs_nothing_and_loads_nothing() -> None:
+    seen = Seen(page_of([(row("x"), "Oolong https://example.com/x.png ![](https://example.com/y.png)")]))
+    assert seen.count("script") + seen.count("img") + seen.count("link") + seen.count("iframe") == 0
+    hrefs = [attributes["href"] for _, attributes in seen.tags if "href" in attributes]
+    assert all(
+        href is not None and (href.startswith("#") or href in ("results.jsonl.gz", "results.csv")) for href in hrefs
+    )
+    policies = [a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"]
+    style = (Path(page_module.__file__).parent / "style.html").read_text()
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_branded_answers_stand_apart() -> None:
+    branded = row("x", prompt="Is Oolong & Co good?", questions=("good",))
+    html = page_of([(branded, "Oolong is good.")])
+    before, after = html.split('<section id="branded">')
+    assert "100.0%" not in before
+    assert "100.0%" in after.split("</section>")[0]
+
+
+def test_mentions_in_answers_to_anothers_question_stand_apart() -> None:
+    html = page_of([(row("x"), "Kettle Works")])
+    also = html.split('<section id="also">')[1].split("</section>")[0]
+    assert 'href="#also--t0--kettle">1</a>' in also
+
+
+def test_what_was_left_out_is_told_by_outcome_and_error_kind() -> None:
+    failed = row(None, sample=2, outcome=Outcome.RETRIES_USED_UP, error_kind="rate_limited")
+    html = page_of([(row("x"), "Oolong"), (failed, None)])
+    left_out = Seen(html.split('<section id="left-out">')[1].split("</section>")[0]).text
+    assert "retries used up" in left_out
+    assert "rate_limited" in left_out
+    assert "1 left out" in Seen(html).text
+
+
+def test_a_brand_without_a_counted_answer_has_no_rate() -> None:
+    text = Seen(page_of([(row(None, outcome=Outcome.TIMEOUT), None)])).text
+    assert "no answer counted" in text
+    assert "0.0%" not in text
+
+
+def test_a_run_of_chosen_brands_shows_the_others_below() -> None:
+    chosen = run(selection=Selection(brands=("sencha",)))
+    html = page_of([(row("x"), "Oolong")], the_run=chosen)
+    visibility = html.split('<section id="visibility">')[1].split("</section>")[0]
+    first, others = visibility.split("<details")
+    assert "Sencha House" in first
+    assert "Oolong" not in first
+    assert "Other brands of the catalogue (1)" in others
+    assert "Oolong &amp; Co" in others
+
+
+def test_a_chinese_report_speaks_chinese() -> None:
+    html = page_of([(row("x"), "煎茶屋")], language="zh")
+    assert '<html lang="zh-CN">' in html
+    assert "AI 可见度报告" in html
+    assert "1 条中 1 条" in html
+
+
+def test_both_languages_have_the_same_words() -> None:
+    assert WORDING["en"].keys() == WORDING["zh"].keys()
+    assert {f"outcome.{outcome.value}" for outcome in Outcome} <= WORDING["en"].keys()
+
+
+def test_times_are_those_of_the_runs_schedule() -> None:
+    html = page_of([(row("x"), "Oolong")])
+    assert "2026-03-02 06:00 – 08:00<br>" in html
+    assert "Europe/Berlin" in html
+
+
+def test_an_unknown_time_zone_falls_back_to_utc() -> None:
+    known = replace(catalogue(), monitor=replace(catalogue().monitor, schedules=(), time_zone="Nowhere/City"))
+    assert "2026-03-02 05:00 – 07:00<br>" in page_of([(row("x"), "Oolong")], of=known)
+
+
+def test_a_run_without_results_has_a_page() -> None:
+    assert "0 planned questions" in Seen(page_of([], the_run=run(planned={}))).text
+
+
+def test_a_model_other_than_asked_is_pointed_out() -> None:
+    assert "another model than asked" in page_of([(row("x"), "Oolong")], served_model="z-9")
+    assert "another model than asked" not in page_of([(row("x"), "Oolong")], served_model="a-1-2026-01-31")
+
+
+def test_columns_stand_in_the_monitors_order() -> None:
+    tally = Tally()
+    for target in ("beta/b-1", "other/o-1", "alpha/a-1"):
+        tally.add(row("x", target=target), answer("x"), matcher_for(()).read("x"), {})
+    targets = targets_of(tally, ["alpha/a-1", "beta/b-1", "gamma/g-1"])
+    assert [(target.name, target.id) for target in targets] == [
+        ("alpha/a-1", "t0"),
+        ("beta/b-1", "t1"),
+        ("other/o-1", "t2"),
+    ]
+    assert [ending.numbers for ending in endings(tally, targets)] == [(1, 1, 1)]
+    assert [item.answers for item in served(tally, targets)] == [1, 1, 1]
+
+
+def questions(*languages: str, text: str = "Which?") -> Catalogue:
+    """A catalogue with one question of each language."""
+    asked = tuple(Question(id=f"q{number}", text=text, language=name) for number, name in enumerate(languages))
+    return Catalogue(brands=(), questions=asked, monitor=Monitor((), ()))
+
+
+def test_the_language_is_that_of_most_questions() -> None:
+    assert language_of(questions("zh", "zh-CN", "en")) == "zh"
+    assert language_of(questions("zh", "en")) == "en"
+    assert language_of(questions()) == "en"
+
+
+def test_a_question_without_a_language_is_judged_by_its_characters() -> None:
+    assert language_of(questions("", text="哪家好？")) == "zh"
+    assert language_of(questions("")) == "en"

@@ -1,0 +1,264 @@
+"""Scoring buckets of a run: the files it writes, and what it does with answers that cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from brandvane.answer import pack
+from brandvane.catalogue import Brand
+from brandvane.engine.score import (
+    Reader,
+    json_bytes,
+    mentions_key,
+    plan_buckets,
+    score,
+    score_bucket,
+    scores_key,
+)
+from brandvane.mentions.matcher import PlainMatcher, Reading
+from brandvane.ports import Unavailable
+from brandvane.run import RunState
+from brandvane.task import BUCKETS, Outcome, bucket_of, prompt_hash_of
+from unit.scored_samples import GENERIC, RUN_ID, TARGET, Case, answer, catalogue, row
+
+BUCKET = bucket_of(prompt_hash_of(GENERIC))
+TEXT = "Try Oolong. Oolong & Co is fine, 煎茶屋 too."
+
+
+def mentions(case: Case, bucket: int = BUCKET) -> list[dict[str, Any]]:
+    """The lines of a bucket's mentions file."""
+    packed = case.world.blobs.objects[mentions_key(RUN_ID, 1, bucket)]
+    return [json.loads(line) for line in gzip.decompress(packed).splitlines()]
+
+
+def counts(case: Case, bucket: int = BUCKET) -> dict[str, Any]:
+    """A bucket's scores file."""
+    document: dict[str, Any] = json.loads(case.world.blobs.objects[scores_key(RUN_ID, 1, bucket)])
+    return document
+
+
+async def test_every_mention_is_a_line_with_its_span_sentence_and_parser_version() -> None:
+    case = Case()
+    await case.begin([row(TEXT)])
+    await case.score()
+    lines = mentions(case)
+    assert [(line["brand"], line["alias"], line["start"], line["end"]) for line in lines] == [
+        ("oolong", "Oolong", 4, 10),
+        ("oolong", "Oolong & Co", 12, 23),
+        ("sencha", "煎茶屋", 33, 36),
+    ]
+    assert {
+        key: lines[0][key] for key in ("sentence", "parser_version", "question_ids", "target", "role", "task_id")
+    } == {
+        "sentence": "Try Oolong.",
+        "parser_version": "plain-1",
+        "question_ids": ["tea"],
+        "target": TARGET,
+        "role": "unbranded",
+        "task_id": row(TEXT).task_id,
+    }
+
+
+async def test_the_counts_of_a_bucket_can_be_summed() -> None:
+    case = Case()
+    await case.begin([row(TEXT), row("Nothing here.", sample=2)])
+    await case.score()
+    document = counts(case)
+    assert document["rows"] == 2
+    assert document["mentions"] == 3
+    assert document["cells"] == {
+        "unbranded": {
+            TARGET: {
+                "oolong": {"mentioned": 1, "answers": 2, "occurrences": 2, "left_out": {}},
+                "sencha": {"mentioned": 1, "answers": 2, "occurrences": 1, "left_out": {}},
+            }
+        }
+    }
+
+
+async def test_every_bucket_is_marked_also_an_empty_one() -> None:
+    case = Case()
+    await case.begin([row(TEXT)])
+    done = await case.score()
+    assert done.buckets == tuple(range(16))
+    assert done.rows == 1
+    assert (await case.run()).scored == frozenset(range(16))
+    assert counts(case, (BUCKET + 1) % 16)["rows"] == 0
+
+
+async def test_two_scorers_write_the_same_bytes() -> None:
+    first, second = Case(), Case()
+    rows = [row(TEXT, sample=number) for number in range(1, 6)]
+    await first.begin(rows)
+    await second.begin(rows[::-1])
+    await first.score()
+    await second.score([BUCKET])
+    for key in (mentions_key(RUN_ID, 1, BUCKET), scores_key(RUN_ID, 1, BUCKET)):
+        assert first.world.blobs.objects[key] == second.world.blobs.objects[key]
+
+
+async def test_a_bucket_that_is_scored_is_not_scored_again() -> None:
+    case = Case()
+    await case.begin([row(TEXT)])
+    await case.score()
+    case.world.blobs.objects.clear()
+    assert (await case.score()).buckets == ()
+    assert case.world.blobs.objects == {}
+
+
+async def test_a_pass_that_is_over_ends_quietly() -> None:
+    case = Case()
+    await case.begin([row(TEXT)])
+    assert (await case.score(pass_no=2)).over
+    assert case.world.blobs.objects == {}
+
+
+@pytest.mark.parametrize("state", [RunState.OPEN, RunState.CANCELLED])
+async def test_a_run_that_is_open_or_cancelled_is_not_scored(state: RunState) -> None:
+    case = Case()
+    await case.begin([row(TEXT)], state)
+    assert (await case.score()).over
+    assert case.world.blobs.objects == {}
+
+
+async def test_an_unknown_run_ends_quietly() -> None:
+    assert (await Case().score()).over
+
+
+async def test_a_pass_that_ends_during_the_work_is_not_marked() -> None:
+    case = Case()
+    await case.begin([row(TEXT)])
+
+    class Reopening(PlainMatcher):
+        """An operator opens the run again while its answers are read."""
+
+        def read(self, text: str) -> Reading:
+            runs = case.world.runs.runs
+            runs[RUN_ID] = replace(runs[RUN_ID], pass_no=2)
+            return super().read(text)
+
+    w = case.world
+    done = await score(
+        RUN_ID,
+        1,
+        [BUCKET],
+        runs=w.runs,
+        results=w.results,
+        blobs=w.blobs,
+        catalogues=w.catalogues,
+        clock=w.clock,
+        telemetry=w.telemetry,
+        make_matcher=Reopening,
+    )
+    assert done.over
+    assert (await case.run()).scored == frozenset()
+
+
+async def test_a_large_answer_is_read_from_the_bucket() -> None:
+    case = Case()
+    await case.begin([row(None, answer_key="answers/large")])
+    await case.world.blobs.put("answers/large", pack(answer(TEXT)), "application/octet-stream")
+    await case.score()
+    assert len(mentions(case)) == 3
+
+
+async def test_answers_that_cannot_be_read_are_recorded_and_stop_nothing() -> None:
+    case = Case()
+    rows = [
+        row(None, sample=1, stored=b"not an answer"),
+        row(None, sample=2, answer_key="answers/gone"),
+        row(None, sample=3),
+        row(None, sample=4, answer_key="answers/raw", minimal=True),
+        row(TEXT, sample=5),
+    ]
+    await case.begin(rows)
+    await case.world.blobs.put("answers/raw", b"<html>", "application/octet-stream")
+    done = await case.score()
+    assert (done.rows, done.unreadable) == (5, 4)
+    assert [item["reason"] for item in counts(case)["unreadable"]] == [
+        "ValueError while unpacking",
+        "no answer at answers/gone",
+        "the row has no answer",
+        "ValueError while unpacking",
+    ]
+    oolong = counts(case)["cells"]["unbranded"][TARGET]["oolong"]
+    assert oolong == {"mentioned": 1, "answers": 1, "occurrences": 2, "left_out": {"unreadable": 4}}
+    assert counts(case)["targets"][TARGET]["minimal"] == 1
+    assert len(case.world.telemetry.named("answer_unreadable")) == 4
+
+
+async def test_a_minimal_row_whose_answer_can_be_read_counts() -> None:
+    case = Case()
+    await case.begin([row(None, answer_key="answers/raw", minimal=True)])
+    await case.world.blobs.put("answers/raw", pack(answer(TEXT)), "application/octet-stream")
+    assert (await case.score()).unreadable == 0
+    assert counts(case)["cells"]["unbranded"][TARGET]["oolong"]["answers"] == 1
+
+
+async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
+    class Stumbling(PlainMatcher):
+        """Reads all texts but one."""
+
+        def read(self, text: str) -> Reading:
+            if text == "stone":
+                raise IndexError("oops")
+            return super().read(text)
+
+    case = Case()
+    await case.begin([row("stone"), row(TEXT, sample=2)])
+
+    def make(brands: Iterable[Brand]) -> Stumbling:
+        return Stumbling(brands)
+
+    reader = Reader.of(catalogue(), make)
+    result = await score_bucket(RUN_ID, BUCKET, reader, case.world.results, case.world.blobs)
+    assert [item.reason for item in result.unreadable] == ["IndexError in matcher plain-1"]
+    assert result.mention_count == 3
+
+
+async def test_a_store_that_refuses_is_not_taken_for_an_unreadable_answer() -> None:
+    case = Case()
+    await case.begin([row(None, answer_key="answers/large")])
+
+    async def refuse(key: str) -> bytes | None:
+        raise Unavailable(key)
+
+    case.world.blobs.get = refuse  # type: ignore[method-assign]
+    with pytest.raises(Unavailable):
+        await case.score()
+    assert BUCKET not in (await case.run()).scored
+
+
+async def test_failed_results_count_among_what_is_left_out() -> None:
+    case = Case()
+    await case.begin([row(None, outcome=Outcome.TIMEOUT, error_kind="timeout")])
+    assert (await case.score()).unreadable == 0
+    cell = counts(case)["cells"]["unbranded"][TARGET]["sencha"]
+    assert cell == {"mentioned": 0, "answers": 0, "occurrences": 0, "left_out": {"timeout": 1}}
+
+
+def test_half_a_surrogate_pair_is_written_as_its_escape() -> None:
+    assert json_bytes({"b": "\ud83d", "a": "煎"}) == b'{"a":"\xe7\x85\x8e","b":"\\ud83d"}'
+
+
+def test_a_small_run_is_scored_by_one_invocation() -> None:
+    assert plan_buckets(600) == (tuple(range(16)),)
+    assert plan_buckets(0) == (tuple(range(16)),)
+    assert plan_buckets(5_000) == (tuple(range(16)),)
+
+
+def test_a_larger_run_is_spread_evenly() -> None:
+    assert plan_buckets(5_001) == (tuple(range(8)), tuple(range(8, 16)))
+    assert plan_buckets(150_000) == tuple((bucket,) for bucket in range(16))
+
+
+@pytest.mark.parametrize("total", [0, 1, 7_000, 33_333, 10**7])
+def test_every_bucket_is_taken_exactly_once(total: int) -> None:
+    taken = [bucket for group in plan_buckets(total) for bucket in group]
+    assert sorted(taken) == list(range(BUCKETS))
