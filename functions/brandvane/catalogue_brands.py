@@ -43,9 +43,10 @@ _DOMAIN = re.compile(r"[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)+")
 
 @dataclass(frozen=True, slots=True)
 class BrandDraft:
-    """A brand, and the places that later checks complain about."""
+    """A brand, and the places that later checks complain about. ``written_id`` is its id as written, right or not."""
 
     brand: Brand
+    written_id: str
     record: Record
     competitors: tuple[Scalar, ...]
     aliases: tuple[Scalar, ...]
@@ -98,7 +99,8 @@ def _brand(record: Record) -> BrandDraft:
     for alias in aliases:
         if len(alias.text) > 200:
             record.fault("aliases", "longer than 200 characters", "Shorten it", row=alias.row, value=alias.text)
-    return BrandDraft(brand, record, competitors, aliases)
+    written = record.node("id")
+    return BrandDraft(brand, written.text.strip() if isinstance(written, Scalar) else "", record, competitors, aliases)
 
 
 def _domain(record: Record, item: Scalar) -> str:

@@ -22,6 +22,10 @@ class BrandIndex:
     def __init__(self, drafts: Sequence[BrandDraft]) -> None:
         self.ids = tuple(draft.brand.id for draft in drafts if draft.brand.id)
         self._known = frozenset(self.ids)
+        # Brands whose own id is at fault: what refers to them is not at fault on top of it.
+        nameless = [draft for draft in drafts if not draft.brand.id]
+        self._excused = frozenset(draft.written_id for draft in nameless)
+        self._excused_topics = frozenset(folded(topic) for draft in nameless for topic in draft.brand.topics)
         self._by_term = {folded(text): draft.brand.id for draft in drafts for text, _, _ in draft.terms()}
         topics: dict[str, dict[str, None]] = defaultdict(dict)
         for draft in drafts:
@@ -36,11 +40,16 @@ class BrandIndex:
         for item in items:
             if item.text in self._known:
                 good[item.text] = None
+            if item.text in self._known or item.text in self._excused:
                 continue
             named = self._by_term.get(folded(item.text))
             remedy = f"Write its id: '{named}'" if named else did_you_mean(item.text, self.ids, "Add it to the brands")
             record.fault(field, "unknown brand", remedy, row=item.row, value=item.text)
         return tuple(good)
+
+    def excuses(self, topics: Iterable[str]) -> bool:
+        """Is one of the topics that of a brand whose own id is at fault?"""
+        return not self._excused_topics.isdisjoint(folded(topic) for topic in topics)
 
     def sharing(self, topics: Iterable[str]) -> tuple[str, ...]:
         """Ids of the brands that have one of the topics, in the file's order; equal sets are one object."""
@@ -87,7 +96,7 @@ def _tracking(draft: QuestionDraft, index: BrandIndex) -> tuple[str, ...]:
             record.fault("brands", "no brand tracks this question", remedy)
         return index.check(draft.named, record, "brands")
     brands = index.sharing(draft.question.topics)
-    if not brands:
+    if not brands and not index.excuses(draft.question.topics):
         topics = ", ".join(draft.question.topics)
         reason = f"no brand has the topic {topics}" if topics else "it names neither brands nor topics"
         remedy = "Name brands (or 'all'), or a topic that a brand has"

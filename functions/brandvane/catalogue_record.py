@@ -177,6 +177,8 @@ def records_of(node: Node | None, key: str, file: str, findings: Findings) -> tu
             if name.text != key:
                 remedy = did_you_mean(name.text, (key,), f"The file holds one list, below '{key}:'")
                 findings.fault(file, "unknown field", remedy, row=name.row, field=name.text)
+        if node.get(key) is None and node.entries:
+            findings.unreadable(file)  # most likely the key is misspelt
         node = node.get(key) or ListNode((), node.row)
     if not isinstance(node, ListNode):
         if node is not None:

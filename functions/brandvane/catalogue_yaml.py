@@ -48,7 +48,9 @@ def read_yaml(text: str, file: str, findings: Findings) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(part for part in (error.context, error.problem) if part)
-        remedy = "Indent with spaces instead of tabs" if "\\t" in problem or "'\t'" in problem else _SYNTAX_REMEDY
+        line = text.splitlines()[mark.line : mark.line + 1] if mark else []
+        indent = line[0][: len(line[0]) - len(line[0].lstrip())] if line else ""
+        remedy = "Indent with spaces instead of tabs" if "\t" in indent else _SYNTAX_REMEDY
         findings.fault(file, f"not valid YAML: {problem}", remedy, row=mark.line + 1 if mark else None)
     except yaml.reader.ReaderError as error:
         row = text.count("\n", 0, error.position) + 1

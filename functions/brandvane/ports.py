@@ -227,7 +227,7 @@ class Delivered:
 
 
 class TaskQueue(Protocol):
-    """Queues by logical name: a platform's name, ``writeback``, ``plan``; ``NAME-dead`` is its dead-letter queue."""
+    """Queues by logical name: ``calls-{platform}``, ``writeback``, ``plan``; ``NAME-dead`` is the dead-letter queue of ``NAME``."""
 
     async def send(self, queue: str, envelopes: Sequence[Envelope]) -> frozenset[str]:
         """Send; returns the ids that the queue confirmed. An id that is missing was not sent, or not surely."""

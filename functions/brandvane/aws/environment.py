@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from aws_lambda_powertools import Logger
 
 from brandvane.aws.blobs import S3Blobs
-from brandvane.aws.client import Clients
+from brandvane.aws.client import Clients, Refused
 from brandvane.aws.control_store import DynamoControlStore
 from brandvane.aws.deployment import SsmDeployment
 from brandvane.aws.functions import LambdaFunctions
@@ -31,7 +31,7 @@ from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import RunReader
 from brandvane.engine.send import Sender
 from brandvane.engine.write_back import DAY_S, WriteBack
-from brandvane.ports import CatalogueStore, Chance
+from brandvane.ports import CatalogueStore, Chance, Unavailable
 
 Result = TypeVar("Result")
 STOP_MARGIN_S = 2.0
@@ -104,7 +104,10 @@ class Environment:
         try:
             return await work
         finally:
-            await self.telemetry.flush()
+            try:
+                await self.telemetry.flush()
+            except (Unavailable, Refused) as error:  # figures that cannot be published must not undo what was done
+                self.telemetry.event("metrics_not_published", error=repr(error))
 
     def stop_at(self, context: Any) -> float:
         """When an invocation must be done (POSIX seconds)."""

@@ -1,7 +1,8 @@
 """How does a record look as a DynamoDB item? Exact both ways, and tolerant of what newer code has added.
 
-Floats travel as their shortest exact decimal (``repr``), so that a condition on a time that was read holds. A field that is
-None, and an empty set (which DynamoDB cannot store), is an absent attribute; a field that is absent reads as its default.
+Floats travel as their shortest exact decimal (``repr``), so that a condition on a time that was read holds. None, empty text,
+empty bytes and empty sets are absent attributes (DynamoDB stores no empty set, and its older editions nothing that is empty);
+an absent field reads as its default, else as None or empty text.
 Attributes that this code does not know are left out on reading and never touched on updating. A record of a higher version
 is read as far as it can be: values this code has no name for stay plain text, and ``v`` tells the caller to keep off.
 """
@@ -32,7 +33,7 @@ def value_of(value: Any) -> dict[str, Any] | None:
         ValueError: a float that is no number (DynamoDB has no such value).
         TypeError: a type that no record has.
     """
-    if value is None or value == frozenset():
+    if value is None or value in ("", b"", frozenset()):
         return None
     if isinstance(value, bool):
         return {"BOOL": value}
@@ -83,10 +84,16 @@ def record_of(cls: type[Record], item: Item, *, v: int) -> Record:
         if value is not None:
             found[field.name] = _read(cls, field.name, hints[field.name], value, newer)
         elif _is_required(field):
-            if not _is_optional(hints[field.name]):
-                raise Unreadable(f"{cls.__name__} without attribute {field.name!r}")
-            found[field.name] = None
+            found[field.name] = _absent(cls, field.name, hints[field.name])
     return cls(**found)
+
+
+def _absent(cls: type[Any], name: str, hint: Any) -> Any:
+    if _is_optional(hint):
+        return None
+    if hint is str:
+        return ""
+    raise Unreadable(f"{cls.__name__} without attribute {name!r}")
 
 
 def _read(cls: type[Any], name: str, hint: Any, value: Value, newer: bool) -> Any:
@@ -107,7 +114,7 @@ def _decoded(hint: Any, value: Value, newer: bool) -> Any:
     if hint is float:
         return float(value["N"])
     if hint is str or origin is Literal:
-        return str(value["S"])
+        return "" if value.get("NULL") else str(value["S"])
     if hint is bytes:
         return bytes(value["B"])
     if isinstance(hint, type) and issubclass(hint, Enum):

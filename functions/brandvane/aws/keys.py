@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-DEAD = "-dead"
-SHARED_QUEUES = frozenset({"writeback", "plan", "sweep", "schedules"})
 
 WATCH_INDEX = "watch"
 WATCH_INCLUDES = ("run_id", "model", "dispatch_no", "attempt_id", "next_execute_time", "v")
@@ -43,9 +41,8 @@ def tables_of(stack: str) -> Tables:
 
 
 def queue_name(stack: str, queue: str) -> str:
-    """``writeback`` → ``stack-writeback``; a platform's name → ``stack-calls-name``; either with ``-dead``."""
-    base = queue.removesuffix(DEAD)
-    return f"{stack}-{queue}" if base in SHARED_QUEUES else f"{stack}-calls-{queue}"
+    """``calls-openai`` → ``stack-calls-openai``; ``writeback-dead`` → ``stack-writeback-dead``."""
+    return f"{stack}-{queue}"
 
 
 def function_name(stack: str, function: str) -> str:

@@ -137,8 +137,7 @@ def build(home: Path, machine: Machine, parameters: str) -> Path:
         CliError: no SAM CLI, or the build failed.
     """
     target = home / "sam"
-    command = [str(sam_program()), "build", "--config-env", "local", "--build-dir", str(target)]
-    command += ["--parameter-overrides", parameters]
+    command = [*_sam("build"), "--build-dir", str(target), "--parameter-overrides", parameters]
     environment = _environment(machine, {})
     run(command, what="sam build", log=home / "build.log", env=environment, cwd=ROOT, timeout_s=BUILD_TIMEOUT_S)
     return target / "template.yaml"
@@ -150,10 +149,15 @@ def deploy(home: Path, machine: Machine, parameters: str, template: Path, stack:
     Raises:
         CliError: the deployment failed.
     """
-    command = [str(sam_program()), "deploy", "--config-env", "local", "--template-file", str(template)]
-    command += ["--stack-name", stack, "--no-progressbar", "--parameter-overrides", parameters]
+    command = [*_sam("deploy"), "--template-file", str(template), "--stack-name", stack, "--no-progressbar"]
+    command += ["--parameter-overrides", parameters]
     environment = _environment(machine, aws)
     run(command, what="sam deploy", log=home / "deploy.log", env=environment, cwd=ROOT, timeout_s=DEPLOY_TIMEOUT_S)
+
+
+def _sam(command: str) -> tuple[str, ...]:
+    # SAM looks for its configuration beside the template, which is not where a built one lies.
+    return str(sam_program()), command, "--config-file", str(ROOT / "samconfig.toml"), "--config-env", "local"
 
 
 def _environment(machine: Machine, aws: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brandvane.aws.client import Clients
 from brandvane.aws.keys import key_parameter
@@ -21,6 +22,9 @@ from brandvane.cli.local_deploy import build, deploy, overrides, sam_program, th
 from brandvane.cli.local_process import end_ours, interruptible, is_running, uninterrupted
 from brandvane.cli.local_standins import MODULE, Wish, bring_up
 from brandvane.cli.local_state import LocalState, forget_state, read_state, write_state
+
+if TYPE_CHECKING:
+    from boto3.session import Session
 
 LOCAL_STACK = "brandvane-local"
 LOCAL_CALL_TIMEOUT_S = 8
@@ -46,17 +50,21 @@ class Wanted:
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-def clients_of(state: LocalState) -> Clients:
-    """Clients of the state's emulator with its own root credentials, whatever this machine's AWS settings are."""
+def session_of(state: LocalState) -> Session:
+    """The emulator's own root credentials, whatever this machine's AWS settings are."""
     import boto3
 
     told = emulator.environment_of(state.endpoint)
-    session = boto3.session.Session(
+    return boto3.session.Session(
         aws_access_key_id=told["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=told["AWS_SECRET_ACCESS_KEY"],
         region_name=emulator.REGION,
     )
-    return Clients(endpoint_url=state.endpoint, session=session)
+
+
+def clients_of(state: LocalState) -> Clients:
+    """Clients of the state's emulator."""
+    return Clients(endpoint_url=state.endpoint, session=session_of(state))
 
 
 def bring_all_up(wanted: Wanted, say: Say) -> LocalState:
@@ -77,7 +85,7 @@ def bring_all_up(wanted: Wanted, say: Say) -> LocalState:
     say("Deploying the stack (sam deploy)")
     aws = emulator.environment_of(state.endpoint)
     deploy(wanted.home, machine, parameters, template, wanted.stack, aws)
-    state = replace(state, platforms=_put_keys(wanted, state))
+    state = replace(state, platforms=_put_keys(wanted, state), bucket=_bucket(state))
     if wanted.standins is not None:
         say("Starting the simulated platforms")
         state = _start_standins(wanted, wanted.standins, state)
@@ -123,6 +131,12 @@ def _put_keys(wanted: Wanted, state: LocalState) -> tuple[str, ...]:
             parameter = key_parameter(wanted.stack, name)
             clients.ssm.put_parameter(Name=parameter, Value=key, Type="SecureString", Overwrite=True)
     return names
+
+
+def _bucket(state: LocalState) -> str:
+    client = session_of(state).client("cloudformation", endpoint_url=state.endpoint)
+    outputs = client.describe_stacks(StackName=state.stack)["Stacks"][0]["Outputs"]
+    return str({row["OutputKey"]: row["OutputValue"] for row in outputs}["DataBucket"])
 
 
 def take_down(path: Path) -> bool:

@@ -23,6 +23,7 @@ class LocalState:
     standins: int = 0
     standins_url: str = ""
     platforms: tuple[str, ...] = ()
+    bucket: str = ""
     base_urls: Mapping[str, str] = field(default_factory=dict)
     v: int = STATE_VERSION
 

@@ -154,8 +154,20 @@ def _kind(platform: str, status: int, codes: tuple[str, ...], text: str) -> Erro
     for pattern, kind in _BY_TEXT:
         if pattern.search(text):
             return kind
+    return _by_status(_told_status(codes, status))
+
+
+def _told_status(codes: tuple[str, ...], status: int) -> int:
+    """Gateways put the upstream's status into the body's code, inside HTTP 200 too."""
+    numbers = [int(code) for code in codes if code.isascii() and code.isdigit() and len(code) == 3]
+    return next((n for n in numbers if 400 <= n < 600), status)
+
+
+def _by_status(status: int) -> ErrorKind:
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if status < 300:
+        return _K.MALFORMED  # an error that calls itself a success and names no reason we know
     return _K.SERVER_ERROR if status >= 500 else _K.CLIENT_ERROR
 
 
@@ -163,7 +175,7 @@ def _told(body: bytes) -> tuple[tuple[str, ...], str]:
     """Codes and types (lower case, the most specific first) and the text of an error body, whatever its shape."""
     try:
         document: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return (), body[:2000].decode("utf-8", "replace")
     if isinstance(document, list) and document:
         document = document[0]

@@ -79,10 +79,13 @@ class HttpPlatformClient:
     ) -> Answer | Failure:
         """One call; ``timeout`` seconds bound all of it, from connecting to the last byte."""
         key = await self._secrets.key(settings.name)
-        if key is None:
+        key = key if key is None else key.strip()
+        if not key:
             return failure(
                 ErrorKind.AUTH_ERROR, f"no key is stored for {settings.name}: brandvane keys set {settings.name}"
             )
+        if not (key.isascii() and key.isprintable()):
+            return failure(ErrorKind.AUTH_ERROR, f"the stored key of {settings.name} is not plain ASCII: set it anew")
         speaks = protocol(settings.protocol)
         body = speaks.request_body(settings, model, prompt)
         headers = {"Authorization": f"Bearer {key}", "X-Client-Request-Id": request_id, **settings.headers}
@@ -91,6 +94,9 @@ class HttpPlatformClient:
         started = self._clock.now()
         reply = await self._exchange(settings, speaks, body, headers, timeout)
         latency = self._clock.now() - started
+        if isinstance(reply, Failure) and reply.kind is ErrorKind.AUTH_ERROR:
+            # Forget the key that was refused: after a person has set another one, warm workers must not use the old.
+            await self._secrets.key(settings.name, fresh=True)
         if isinstance(reply, Answer):
             sent = {name: value for name, value in body.items() if name != "messages"}
             system = settings.parameters.get("system")

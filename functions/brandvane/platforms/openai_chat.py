@@ -40,7 +40,7 @@ def read(
         return failure(ErrorKind.EMPTY, f"HTTP {status} with an empty body", status=status)
     try:
         document = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: brackets nested without end
         return failure(ErrorKind.MALFORMED, f"HTTP {status} with a body that is not JSON", status=status, body=body)
     if not isinstance(document, dict):
         return failure(ErrorKind.MALFORMED, "the body is not a JSON object", status=status, body=body)

@@ -41,7 +41,9 @@ def read_wait(text: str, now: float) -> float | None:
         return None
     number = _number(text)
     if number is not None:
-        # A large number is an instant, as some gateways send it.
+        # A large number is an instant, in seconds or (OpenRouter's X-RateLimit-Reset) in milliseconds.
+        if number > 1e12:
+            number /= 1000
         return _sane(number - now if number > 1e9 else number)
     parts = _GO.findall(text)
     if parts and "".join(value + unit for value, unit in parts) == text:
