@@ -191,16 +191,24 @@ def prompts(catalogue: Catalogue, selection: Selection, priority: Priority = "no
     wishes: dict[str, Priority] = {
         brand.id: brand.priority if brand.priority != "normal" else priority for brand in catalogue.brands
     }
+    rank = {brand_id: PRIORITY_ORDER[wish] for brand_id, wish in wishes.items()}
+    wishes[""], rank[""] = priority, PRIORITY_ORDER[priority]  # a question that no brand tracks
     names = {brand.id: brand.name for brand in catalogue.brands}
     wanted, chosen = frozenset(selection.brands), frozenset(selection.questions)
     tracking: dict[tuple[str, ...], tuple[str, ...]] = {}  # questions share few distinct sets of brands
     speakers: dict[tuple[str, ...], str] = {}
-    merged: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
+    # By text and locale: its questions, and the first and the most urgent brand behind it.
+    merged: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
 
     def ask(text: str, locale: str, question_id: str, brand_id: str) -> None:
-        ids, group = merged.setdefault((text, locale), ({}, [brand_id, brand_id]))
-        ids[question_id] = None
-        if PRIORITY_ORDER[wishes.get(brand_id, priority)] < PRIORITY_ORDER[wishes.get(group[1], priority)]:
+        known = merged.get((text, locale))
+        if known is None:
+            merged[text, locale] = ([question_id], [brand_id, brand_id])
+            return
+        ids, group = known
+        if ids[-1] != question_id:  # all prompts of a question come one after another
+            ids.append(question_id)
+        if rank[brand_id] < rank[group[1]]:
             group[1] = brand_id
 
     for question in catalogue.questions:
@@ -209,8 +217,7 @@ def prompts(catalogue: Catalogue, selection: Selection, priority: Priority = "no
         brands = question.brands
         if brands not in tracking:
             tracking[brands] = tuple(b for b in brands if b in wanted) if wanted else brands
-            order = sorted(tracking[brands], key=lambda b: PRIORITY_ORDER[wishes.get(b, priority)])
-            speakers[brands] = order[0] if order else ""
+            speakers[brands] = min(tracking[brands], key=rank.__getitem__, default="")
         locale = question.locale or catalogue.monitor.locale
         if question.branded:
             for brand_id in tracking[brands]:
@@ -218,8 +225,8 @@ def prompts(catalogue: Catalogue, selection: Selection, priority: Priority = "no
         elif tracking[brands] or not wanted:
             ask(question.text.strip(), locale, question.id, speakers[brands])
     return tuple(
-        Prompt(text, prompt_hash_of(text), locale, tuple(ids), first, wishes.get(best, priority))
-        for (text, locale), (ids, (first, best)) in merged.items()
+        Prompt(text, prompt_hash_of(text), locale, tuple(ids), first, wishes[most_urgent])
+        for (text, locale), (ids, (first, most_urgent)) in merged.items()
     )
 
 

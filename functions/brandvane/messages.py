@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from brandvane.task import Outcome
 MESSAGE_VERSION = 1
 PLAN_QUEUE = "plan"
 WRITEBACK_QUEUE = "writeback"
+_BROKEN = (KeyError, TypeError, ValueError, OverflowError)  # JSON as Python reads it has Infinity, which is no int
 
 
 class UnreadableMessage(ValueError):
@@ -48,8 +50,10 @@ class CallMessage:
         """Read a body; raises UnreadableMessage or NewerMessage."""
         row = _decode(body)
         try:
-            return CallMessage(_text(row, "task_id"), _text(row, "run_id"), int(row["dispatch_no"]), float(row["due"]))
-        except (KeyError, TypeError, ValueError) as error:
+            return CallMessage(
+                _text(row, "task_id"), _text(row, "run_id"), int(row["dispatch_no"]), _finite(row, "due")
+            )
+        except _BROKEN as error:
             raise UnreadableMessage(f"not a call message: {error}") from error
 
 
@@ -70,7 +74,7 @@ class PlanMessage:
         row = _decode(body)
         try:
             return PlanMessage(_text(row, "run_id"), int(row["chunk"]))
-        except (KeyError, TypeError, ValueError) as error:
+        except _BROKEN as error:
             raise UnreadableMessage(f"not a plan message: {error}") from error
 
 
@@ -121,7 +125,7 @@ class WriteBackMessage:
                 carried = Carried(Outcome(row["outcome"]), row["error_kind"], answer, row["answer_key"])
             ids = (_text(row, "task_id"), _text(row, "run_id"), _text(row, "attempt_id"))
             return WriteBackMessage(*ids, int(row["tries"]), carried)
-        except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        except (*_BROKEN, binascii.Error) as error:
             raise UnreadableMessage(f"not a write-back message: {error}") from error
 
 
@@ -139,6 +143,13 @@ def _decode(body: str) -> dict[str, Any]:
     if row["v"] > MESSAGE_VERSION:
         raise NewerMessage(f"version {row['v']}; this release reads {MESSAGE_VERSION}")
     return row
+
+
+def _finite(row: dict[str, Any], name: str) -> float:
+    value = float(row[name])
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number")
+    return value
 
 
 def _text(row: dict[str, Any], name: str) -> str:

@@ -60,8 +60,9 @@ def grant(control: Control, limits: Limits, wants: Sequence[Want], now: float) -
     A want whose deadline cannot be met is skipped by ending the prefix there: its task goes back and the policy ends it.
     """
     step = interval(limits, control)
-    spent_calls = control.day_calls if control.day == limits.day else 0
-    spent_money = control.day_microusd if control.day == limits.day else 0
+    day = max(control.day, limits.day)  # a batch that began before midnight does not bring yesterday back
+    spent_calls = control.day_calls if control.day == day else 0
+    spent_money = control.day_microusd if control.day == day else 0
     left = None if limits.day_calls is None else max(limits.day_calls - spent_calls, 0)
     if limits.day_microusd is not None and spent_money >= limits.day_microusd:
         left = 0
@@ -78,9 +79,7 @@ def grant(control: Control, limits: Limits, wants: Sequence[Want], now: float) -
     granted = Grant(tuple(starts), control.epoch, resume, left is not None and len(starts) >= left and rest > 0)
     if not starts:
         return control, granted
-    changed = replace(
-        control, clock=clock, day=limits.day, day_calls=spent_calls + len(starts), day_microusd=spent_money
-    )
+    changed = replace(control, clock=clock, day=day, day_calls=spent_calls + len(starts), day_microusd=spent_money)
     return changed, granted
 
 
@@ -98,7 +97,9 @@ def restored(control: Control, minutes: float = 1.0) -> Control:
 
 
 def charged(control: Control, day: str, microusd: int) -> Control:
-    """An answer cost money."""
+    """An answer cost money. What comes for a day that is over changes nothing: its budget has been closed."""
+    if day < control.day:
+        return control
     spent = control.day_microusd if control.day == day else 0
     calls = control.day_calls if control.day == day else 0
     return replace(control, day=day, day_calls=calls, day_microusd=spent + microusd)

@@ -116,9 +116,14 @@ def catalogue(*, questions: tuple[Question, ...] | None = None, brands: tuple[Br
         origins={"rate": "monitor.yaml"},
     )
     return Catalogue(
-        brands=brands if brands is not None else (Brand("nike", "Nike", aliases=("Nike Running",)), Brand("bose", "Bose")),
+        brands=brands
+        if brands is not None
+        else (Brand("nike", "Nike", aliases=("Nike Running",)), Brand("bose", "Bose")),
         questions=questions
         if questions is not None
-        else (Question("q1", "Which shoes?", brands=("nike",)), Question("q2", "Is {brand} good?", brands=("nike", "bose"))),
+        else (
+            Question("q1", "Which shoes?", brands=("nike",)),
+            Question("q2", "Is {brand} good?", brands=("nike", "bose")),
+        ),
         monitor=Monitor((openai,), (schedule(),), locale="en"),
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from unit.catalogue_samples import brands, good, only, place
 
 from brandvane.catalogue import Brand
+from unit.catalogue_samples import brands, good, only, place
 
 
 def test_a_brand_is_read_with_all_its_fields() -> None:
@@ -47,7 +47,8 @@ def test_a_second_brand_with_an_id_is_a_fault_that_names_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "proposed"), [("Nike", "nike"), ("nike_air", "nike-air"), ("-nike", "nike"), ("Levi’s 501", "levi-s-501")]
+    ("written", "proposed"),
+    [("Nike", "nike"), ("nike_air", "nike-air"), ("-nike", "nike"), ("Levi’s 501", "levi-s-501")],
 )
 def test_an_id_of_the_wrong_form_is_a_fault_that_proposes_one(written: str, proposed: str) -> None:
     fault = only(brands(f'- {{id: "{written}", name: Nike}}\n'))

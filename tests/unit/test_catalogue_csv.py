@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.catalogue_samples import brands_csv, good, only, place, questions_csv
 
 from brandvane.catalogue import Brand
+from unit.catalogue_samples import brands_csv, good, only, place, questions_csv
 
 
 def test_a_table_of_brands_is_read() -> None:

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from unit.catalogue_samples import catalogue
 
 from brandvane.catalogue import Brand, PlatformSettings, Question, content_hash, from_document, to_document
+from unit.catalogue_samples import catalogue
 
 
 def test_a_stored_catalogue_reads_back_the_same_through_json() -> None:
@@ -41,7 +41,9 @@ def test_the_content_hash_changes_with_a_single_alias() -> None:
 
 
 def test_a_models_own_price_goes_before_the_platforms() -> None:
-    settings = PlatformSettings("p", "openai_chat", "https://x", ("a", "b"), price_input=1, price_output=2, prices={"b": (3, 4)})
+    settings = PlatformSettings(
+        "p", "openai_chat", "https://x", ("a", "b"), price_input=1, price_output=2, prices={"b": (3, 4)}
+    )
     assert settings.price_of("a") == (1, 2)
     assert settings.price_of("b") == (3, 4)
 

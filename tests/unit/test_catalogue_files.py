@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from unit.catalogue_samples import BRANDS, SAMPLE, good, only, read
 
 from brandvane.catalogue_faults import Fault
 from brandvane.catalogue_files import FILE_MAX_BYTES, read_folder
+from unit.catalogue_samples import BRANDS, SAMPLE, good, only, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from unit.catalogue_samples import MONITOR, good, monitor, only, place
 
 from brandvane.catalogue import Schedule
+from unit.catalogue_samples import MONITOR, good, monitor, only, place
 
 SCHEDULES = "schedules: [{id: daily, window: 02:00-04:00, deadline: 06:00}]\n"
 PLATFORMS = "platforms: [openai]\n"
@@ -25,7 +25,13 @@ def test_a_monitor_is_read_with_its_defaults() -> None:
     found = good(monitor(MONITOR)).monitor
     assert found.platform_names == ("openai", "hunyuan")
     assert found.schedules == (Schedule("daily", "02:00", "04:00", "06:00", "Europe/Berlin"),)
-    assert (found.samples, found.locale, found.expected_hold_s, found.day_budget_usd, found.time_zone) == (1, "", 40.0, None, "UTC")
+    assert (found.samples, found.locale, found.expected_hold_s, found.day_budget_usd, found.time_zone) == (
+        1,
+        "",
+        40.0,
+        None,
+        "UTC",
+    )
 
 
 def test_a_monitor_is_read_with_all_its_fields() -> None:
@@ -48,7 +54,9 @@ schedules:
 
 
 def test_overrides_go_before_platforms_toml_and_say_so() -> None:
-    found = good(monitor(_with("models: [a, b]\nrate: 3\nbase_url: http://127.0.0.1:8001/v1/"))).monitor.platform("openai")
+    found = good(monitor(_with("models: [a, b]\nrate: 3\nbase_url: http://127.0.0.1:8001/v1/"))).monitor.platform(
+        "openai"
+    )
     assert (found.models, found.rate, found.base_url) == (("a", "b"), 3.0, "http://127.0.0.1:8001/v1")
     assert (found.origins["rate"], found.origins["in_flight"]) == ("monitor.yaml", "platforms.toml")
 
@@ -103,7 +111,6 @@ def test_a_monitor_without_platforms_is_a_fault(text: str) -> None:
         ("parameters: {stream: true}", "parameters", "stream", "stream is set by the call itself"),
         ("headers: {Authorization: x}", "headers", "Authorization", "keys never stand in a catalogue"),
         ("headers: {'a b': x}", "headers", "a b", "not a header"),
-        ("base_url: http://api.openai.com/v1", "base_url", "http://api.openai.com/v1", "the address must use https (http is allowed for loopback hosts only)"),
         ("base_url: ftp://x", "base_url", "ftp://x", "the address is not an https URL"),
     ],
 )  # fmt: skip
@@ -113,6 +120,12 @@ def test_a_setting_that_cannot_be_is_a_fault(row: str, field: str, value: str, m
     assert fault.message == message
 
 
+def test_plain_http_is_for_this_machine_only() -> None:
+    fault = only(monitor(_with("base_url: http://api.openai.com/v1")))
+    assert (fault.row, fault.field, fault.value) == (3, "platforms.openai.base_url", "http://api.openai.com/v1")
+    assert fault.message == "the address must use https (http is allowed for loopback hosts only)"
+
+
 def test_an_unknown_setting_is_a_fault_that_guesses() -> None:
     fault = only(monitor(_with("model: x")))
     assert (fault.field, fault.remedy) == ("platforms.openai.model", "Did you mean 'models'")
@@ -120,8 +133,13 @@ def test_an_unknown_setting_is_a_fault_that_guesses() -> None:
 
 @pytest.mark.parametrize(
     ("row", "field"),
-    [("samples: 0", "samples"), ("samples: 101", "samples"), ("expected_hold_s: 0", "expected_hold_s"), ("day_budget_usd: -5", "day_budget_usd")],
-)  # fmt: skip
+    [
+        ("samples: 0", "samples"),
+        ("samples: 101", "samples"),
+        ("expected_hold_s: 0", "expected_hold_s"),
+        ("day_budget_usd: -5", "day_budget_usd"),
+    ],
+)
 def test_a_monitors_number_out_of_range_is_a_fault(row: str, field: str) -> None:
     assert place(only(monitor(f"{PLATFORMS}{row}\n{SCHEDULES}")))[:3] == ("monitor.yaml", 2, field)
 
@@ -159,7 +177,8 @@ def test_a_deadline_before_the_window_is_through_is_a_fault(window: str, deadlin
 
 
 @pytest.mark.parametrize(
-    ("window", "deadline"), [("20:00-23:30", "00:30"), ("22:00-02:00", "06:00"), ("00:00-06:00", "23:00"), ("23:00-01:00", "20:00")]
+    ("window", "deadline"),
+    [("20:00-23:30", "00:30"), ("22:00-02:00", "06:00"), ("00:00-06:00", "23:00"), ("23:00-01:00", "20:00")],
 )
 def test_a_deadline_of_the_next_day_is_right(window: str, deadline: str) -> None:
     assert good(monitor(_daily(window, deadline))).monitor.schedules[0].deadline == deadline

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from unit.catalogue_samples import catalogue
-
 from brandvane.catalogue import Brand, Prompt, Question, Selection, chosen_platforms, prompts
-from brandvane.task import prompt_hash_of
+from brandvane.task import PRIORITIES, prompt_hash_of
+from unit.catalogue_samples import catalogue
 
 NIKE, BOSE, SONY = Brand("nike", "Nike"), Brand("bose", "Bose", priority="low"), Brand("sony", "Sony", priority="high")
 
@@ -20,12 +19,17 @@ def test_an_unbranded_question_is_one_prompt_whatever_the_number_of_brands() -> 
 
 
 def test_a_branded_question_is_one_prompt_a_tracking_brand_with_its_name() -> None:
-    asked = prompts(catalogue(questions=(Question("q", "Is {brand} like {brand}?", brands=("bose", "nike")),)), Selection())
+    asked = prompts(
+        catalogue(questions=(Question("q", "Is {brand} like {brand}?", brands=("bose", "nike")),)), Selection()
+    )
     assert [(p.text, p.brand_group) for p in asked] == [("Is Bose like Bose?", "bose"), ("Is Nike like Nike?", "nike")]
 
 
 def test_questions_that_render_to_the_same_text_are_one_prompt_with_both_ids() -> None:
-    rows = (Question("a", "Is {brand} good?", brands=("nike",)), Question("b", "Is Nike good?", brands=("nike", "bose")))
+    rows = (
+        Question("a", "Is {brand} good?", brands=("nike",)),
+        Question("b", "Is Nike good?", brands=("nike", "bose")),
+    )
     assert [p.question_ids for p in prompts(catalogue(questions=rows), Selection())] == [("a", "b")]
 
 
@@ -52,8 +56,8 @@ def test_a_selection_of_questions_keeps_the_catalogues_order() -> None:
 
 def test_a_brand_without_a_priority_of_its_own_has_the_schedules() -> None:
     rows = (Question("q", "Shoes?", brands=("nike",)),)
-    for priority in ("high", "normal", "low"):
-        found = prompts(catalogue(questions=rows, brands=(NIKE,)), Selection(), priority)  # type: ignore[arg-type]
+    for priority in PRIORITIES:
+        found = prompts(catalogue(questions=rows, brands=(NIKE,)), Selection(), priority)
         assert found[0].priority == priority
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from unit.catalogue_samples import good, only, place, questions, read
 
 
@@ -66,7 +67,19 @@ def test_a_second_question_with_an_id_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    "slot", ["{Brand}", "{BRAND}", "{ brand }", "{brands}", "{brand_name}", "{band}", "{barnd}", "{{brand}}", "｛brand｝", "{品牌}"]
+    "slot",
+    [
+        "{Brand}",
+        "{BRAND}",
+        "{ brand }",
+        "{brands}",
+        "{brand_name}",
+        "{band}",
+        "{barnd}",
+        "{{brand}}",
+        "｛brand｝",
+        "{品牌}",
+    ],
 )
 def test_a_slot_that_is_not_quite_the_brands_is_a_fault(slot: str) -> None:
     fault = only(questions(f'- id: q\n  text: "Is {slot} good?"\n  brands: all\n'))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from unit.catalogue_samples import brands, brands_csv, good, only
 
 TABLE = "id,name\nxiaomi,小米\n"

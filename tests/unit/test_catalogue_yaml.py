@@ -6,11 +6,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.catalogue_samples import brands, good, only, place
 
 from brandvane.catalogue_faults import Findings
 from brandvane.catalogue_nodes import ListNode, MapNode, plain_value
 from brandvane.catalogue_yaml import read_yaml
+from unit.catalogue_samples import brands, good, only, place
 
 
 def test_a_syntax_error_is_a_fault_with_its_row() -> None:
@@ -65,7 +65,9 @@ def test_the_parser_that_is_written_in_python_gives_the_same(monkeypatch: pytest
     assert only(brands("[" * 21)).message == "nested more than 20 levels deep"
 
 
-@pytest.mark.parametrize("tag", ["!!python/object/apply:os.system ['true']", "!!binary aGk=", "!mine {a: b}", "!!set {a}"])
+@pytest.mark.parametrize(
+    "tag", ["!!python/object/apply:os.system ['true']", "!!binary aGk=", "!mine {a: b}", "!!set {a}"]
+)
 def test_tags_are_refused(tag: str) -> None:
     assert only(brands(f"- {tag}\n")).message == "tags are not used here"
 

@@ -118,6 +118,7 @@ def _refuse_taken(present: Mapping[str, Any], schedules: Sequence[Schedule]) -> 
 
 
 def _present(client: EventBridgeSchedulerClient, group: str) -> dict[str, Any]:
+    client.get_schedule_group(Name=group)  # a list of a group that is not there can be just empty
     pages = client.get_paginator("list_schedules").paginate(GroupName=group)
     names = [row["Name"] for page in pages for row in page["Schedules"]]
     return {name: client.get_schedule(GroupName=group, Name=name) for name in names}

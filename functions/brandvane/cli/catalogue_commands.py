@@ -68,7 +68,7 @@ def push(folder: Path, as_json: bool, yes: bool, aws: AwsContext) -> None:
         raise FaultsFound(faults, warnings, as_json=as_json, consequence="Nothing was pushed")
     store, targets = _store(aws), _targets(aws, found)
     change = asyncio.run(_change(store, found))
-    if change is not None and change.removed and not yes:
+    if not yes:
         _confirm(change, "Push")
     pushed = asyncio.run(store.push(found, time.time()))
     synced = _sync(aws, found, targets, pushed)
@@ -154,7 +154,7 @@ def rollback(version: str, as_json: bool, yes: bool, aws: AwsContext) -> None:
         raise FaultsFound(faults, (), as_json=as_json, consequence="Nothing was changed")
     targets = _targets(aws, found)
     change = asyncio.run(_change(store, found))
-    if change is not None and change.removed and not yes:
+    if not yes:
         _confirm(change, "Roll back")
     rolled = asyncio.run(store.rollback(version))
     synced = _sync(aws, found, targets, rolled)
@@ -201,13 +201,18 @@ async def _change(store: S3CatalogueStore, found: Catalogue) -> Difference | Non
         return None
 
 
-def _confirm(change: Difference, verb: str) -> None:
-    counts = ", ".join(f"{len(ids):,} {kind}" for kind, ids in change.removed.items())
-    if not sys.stdin.isatty():
-        raise CliError(f"this removes {counts}: look at 'catalogue diff', and add --yes to do it", 2)
+def _confirm(change: Difference | None, verb: str) -> None:
+    """Ask somebody who sits there before something is removed. Scripts are not asked: the way back is one command."""
+    if change is None or not change.removed or not _interactive():
+        return
     for line in change.lines():
         click.echo(line, err=True)
+    counts = ", ".join(f"{len(ids):,} {kind if len(ids) > 1 else kind[:-1]}" for kind, ids in change.removed.items())
     click.confirm(f"This removes {counts}. {verb}?", abort=True, err=True)
+
+
+def _interactive() -> bool:
+    return sys.stdin.isatty()
 
 
 def _targets(aws: AwsContext, found: Catalogue) -> Targets:
@@ -240,6 +245,8 @@ def _sync(aws: AwsContext, found: Catalogue, targets: Targets, pushed: Pushed) -
 def _tell(pushed: Pushed, synced: Synced, unchanged: str) -> None:
     if pushed.changed:
         click.echo(f"{pushed.version} is current now. {NEXT_RUN}")
+        if pushed.previous is not None:
+            click.echo(f"The way back: brandvane catalogue rollback {pushed.previous}")
     else:
         click.echo(unchanged)
     for verb, names in (("created", synced.created), ("updated", synced.updated), ("removed", synced.removed)):

@@ -101,7 +101,8 @@ class HttpPlatformClient:
             sent = {name: value for name, value in body.items() if name != "messages"}
             system = settings.parameters.get("system")
             sent |= {"locale": locale, **({"system": system} if system else {})}
-            return replace(reply, request=sent, latency_s=round(latency, 3))
+            cost = reply.usage.cost_microusd(settings.price_of(model))
+            return replace(reply, request=sent, latency_s=round(latency, 3), cost_microusd=cost)
         return replace(reply, latency_s=round(latency, 3))
 
     async def _exchange(

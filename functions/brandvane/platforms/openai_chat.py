@@ -80,7 +80,6 @@ def _answer(
         provider_request_id=str(document.get("id") or ""),
         usage=usage,
         citations=_citations(message.get("annotations")),
-        cost_microusd=_cost(settings, usage),
         raw=body.decode("utf-8", "replace"),
     )
 
@@ -108,11 +107,6 @@ def _usage(usage: Any) -> Usage:
 
 def _count(value: Any) -> int:
     return value if isinstance(value, int) and value >= 0 else 0
-
-
-def _cost(settings: PlatformSettings, usage: Usage) -> int:
-    """Micro-dollars: prices are dollars a million tokens, so tokens × price is micro-dollars."""
-    return round(usage.input_tokens * settings.price_input + usage.output_tokens * settings.price_output)
 
 
 def _citations(annotations: Any) -> tuple[Citation, ...]:
