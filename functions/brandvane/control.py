@@ -43,6 +43,13 @@ class Control:
     day_calls: int = 0
     day_microusd: int = 0
     hold_s: float | None = None  # p90 wall time of a batch in the last finished run
+    breaker_wait_s: float = 0.0  # 0: closed; else how long it stays open this time
+    breaker_at: float = 0.0  # when the next probe may start
+    probe_owner: str = ""
+    probe_until: float = 0.0
+    tried: int = 0  # attempts and failures of the present window
+    tried_failed: int = 0
+    tried_since: float = 0.0
 
     def pause_of(self, target: str, now: float) -> Pause | None:
         """The pause that holds for a target now, if any."""
@@ -68,8 +75,11 @@ def target_paused(control: Control, target: str, pause: Pause) -> Control:
 
 
 def resumed(control: Control, now: float) -> Control:
-    """All pauses are lifted; a new epoch begins, its first slot 1 s away (nearer ones are not re-read by workers)."""
-    return _new_epoch(replace(control, paused=None, targets={}), now)
+    """All pauses are lifted, the breaker closes; a new epoch begins, its first slot 1 s away (nearer ones are not re-read by workers)."""
+    lifted = replace(
+        control, paused=None, targets={}, breaker_wait_s=0.0, breaker_at=0.0, probe_owner="", probe_until=0.0
+    )
+    return _new_epoch(replace(lifted, tried=0, tried_failed=0), now)
 
 
 def rate_changed(control: Control, rate: float | None, now: float) -> Control:

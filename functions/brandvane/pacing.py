@@ -27,6 +27,7 @@ class Limits:
     day: str = ""
     day_calls: int | None = None
     day_microusd: int | None = None
+    probe_lease_s: float = 75.0  # how long a breaker's probe may take: call timeout + 15 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Grant:
     epoch: int
     resume_at: tuple[float, ...] = ()
     budget_spent: bool = False
+    probe: str = ""  # the token of a breaker's probe, which its worker must report
 
 
 def interval(limits: Limits, control: Control) -> float:
@@ -53,10 +55,13 @@ def interval(limits: Limits, control: Control) -> float:
     return 1.0 / (rate * LIMITER_SHARE * max(control.factor, FACTOR_FLOOR))
 
 
-def grant(control: Control, limits: Limits, wants: Sequence[Want], now: float) -> tuple[Control, Grant]:
+def grant(
+    control: Control, limits: Limits, wants: Sequence[Want], now: float, notice: float = 0.0
+) -> tuple[Control, Grant]:
     """Take only as many slots as can start within 20 s, before their deadlines and within the day's budget.
 
     The clock advances by exactly those; when none fits, the control item comes back unchanged. ``wants`` are sorted by due time.
+    No slot is nearer than ``notice`` seconds: the caller could not use it.
     A want whose deadline cannot be met is skipped by ending the prefix there: its task goes back and the policy ends it.
     """
     step = interval(limits, control)
@@ -69,7 +74,7 @@ def grant(control: Control, limits: Limits, wants: Sequence[Want], now: float) -
     clock = control.clock
     starts: list[float] = []
     for want in wants:
-        start = max(clock, now, want.due)
+        start = max(clock, now + notice, want.due)
         if start > now + MAX_WAIT_S or start >= want.deadline or (left is not None and len(starts) >= left):
             break
         starts.append(start)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 WATCH_INDEX = "watch"
 WATCH_INCLUDES = ("run_id", "model", "dispatch_no", "attempt_id", "next_execute_time", "v")
 BY_RUN_INDEX = "by_run"

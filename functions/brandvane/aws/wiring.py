@@ -42,6 +42,7 @@ def dispatcher(env: Environment) -> Dispatcher:
         runs=env.runs,
         reader=env.run_reader,
         controls=env.controls,
+        stats=env.stats,
         catalogues=env.catalogues,
         queue=env.queue,
         sender=env.sender,

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from brandvane.aws.deployment import SsmDeployment
 from brandvane.catalogue import Catalogue
 from brandvane.cli.demo_catalogue import (
     ANSWERS_FILE,
@@ -28,6 +29,7 @@ from brandvane.cli.local_reading import Reading, account_of, call_rows
 from brandvane.cli.local_stack import Wanted, clients_of, environment_for, local_stack
 from brandvane.cli.local_standins import FAULTS, LIMITS, Wish
 from brandvane.cli.local_state import LocalState
+from brandvane.cli.local_warm import warm
 from brandvane.run import Run
 from brandvane.simulation.run_audit import Summary
 
@@ -86,8 +88,13 @@ def prepare(state: LocalState, folder: Path, least: int | None, pace: Pace | Non
 
 async def _ask(state: LocalState, catalogue: Catalogue, console: Console) -> tuple[Summary, bytes]:
     """Start the run the way people do, watch it to its report, and take its account."""
-    brandvane(environment_for(state), "run", "start", "--label", RUN_ID)
-    reading = Reading(state, clients_of(state))
+    clients = clients_of(state)
+    deployed = await SsmDeployment(clients=clients, stack=state.stack).platforms()
+    console.print(f"Starting the workers of {', '.join(state.platforms)}", highlight=False)
+    await asyncio.to_thread(warm, state, deployed)
+    console.print(f"Starting run {RUN_ID}", highlight=False)
+    brandvane(environment_for(state), "run", "start", "--label", RUN_ID, "--yes")
+    reading = Reading(state, clients)
     with progress(console) as show:
         run = await reading.watch(RUN_ID, show, RUN_TIMEOUT_S)
     rates = dict.fromkeys(state.platforms, float(LIMITS["rate"]))

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,12 +180,11 @@ def stop(pid: int, *, timeout_s: float = STOP_TIMEOUT_S) -> None:
     if not _is_emulator(pid):
         return
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if not _signal_group(pid, number):
-            return
+        _signal_group(pid, number)
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
             _reap(pid)
-            if not _signal_group(pid, 0):
+            if not _group_lives(pid):
                 return
             time.sleep(_POLL_S)
     raise EmulatorError(f"The emulator (process {pid}) does not end; end it by hand.")
@@ -196,29 +196,29 @@ def clean(emulator: Emulator) -> None:
 
 
 def _is_emulator(pid: int) -> bool:
-    """Ids are given anew by the system: only a group leader that runs the emulator's program is ours."""
-    shown = subprocess.run(  # noqa: S603 - fixed program and arguments
-        ["ps", "-p", str(pid), "-o", "pgid=,command="],  # noqa: S607 - ps stands in different places on Linux and macOS
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.split(None, 1)
-    return len(shown) == 2 and shown[0] == str(pid) and "ministack" in shown[1]
+    """Ids are given anew by the system: only a group that runs the emulator's program (or what is left of it) is ours."""
+    members = [line.split(None, 1) for line in _ps("-A", "-o", "pgid=", "-o", "command=").splitlines()]
+    return any(member[0] == str(pid) and "ministack" in member[-1] for member in members)
 
 
-def _signal_group(pid: int, number: int) -> bool:
-    """Send a signal to the group; False when nobody is left in it."""
-    try:
+def _group_lives(pid: int) -> bool:
+    """Is anybody in the group still running? One that has ended and is not yet reaped is not."""
+    members = [line.split() for line in _ps("-A", "-o", "pgid=", "-o", "stat=").splitlines()]
+    return any(group == str(pid) and not status.startswith("Z") for group, status in members)
+
+
+def _ps(*arguments: str) -> str:
+    # -ww: whole lines, whatever the width of a terminal.
+    command = ["ps", "-ww", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - fixed arguments
+
+
+def _signal_group(pid: int, number: int) -> None:
+    # Nobody left in the group; macOS speaks of permission when only an unreaped process is left.
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # macOS says so of a group of which only an unreaped process is left
-        return False
-    return True
 
 
 def _reap(pid: int) -> None:
-    try:
+    with suppress(ChildProcessError):  # started by another process, which reaps it
         os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return  # started by another process, which reaps it

@@ -8,8 +8,8 @@ from brandvane.catalogue import Catalogue, PlatformSettings
 from brandvane.cli.desk import Desk
 from brandvane.cli.errors import CliError
 from brandvane.cli.when import instant_of
-from brandvane.engine.rehearse import near
 from brandvane.engine.refusal import NoSuchRun
+from brandvane.engine.rehearse import near
 from brandvane.ports import Deployed
 from brandvane.run import Run
 

@@ -24,14 +24,14 @@ def plan_lines(rehearsal: Rehearsal, cost: Estimate, *, dry_run: bool) -> list[s
         (
             platform,
             f"{count:,}",
-            f"{1 / run.spacing[platform]:.2f}" if count and run.spacing.get(platform) else "",
+            f"{60 / run.spacing[platform]:.3g}" if count and run.spacing.get(platform) else "",
             local(last_planned(run, platform), zone) if count else "",
             f"{span(run.late_by[platform])} too late" if run.late_by.get(platform) else "yes",
             dollars(cost.usd.get(platform, 0.0)),
         )
         for platform, count in run.planned.items()
     ]
-    header = ("platform", "tasks", "calls/s", "last one planned", "fits", "about")
+    header = ("platform", "tasks", "a minute", "last one planned", "fits", "about")
     lines += [f"  {line}" for line in table(header, rows, frozenset({1, 2, 5}))]
     lines.append(f"begins {local(run.window_start, zone)}, deadline {local(run.deadline, zone)}")
     lines.append(f"catalogue {run.catalogue_version}; cost about {dollars(cost.total_usd)} ({BASIS})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brandvane.answer import INLINE_MAX_BYTES, Answer, AnswerStatus, Failure, pack
+from brandvane.breaker import OUTAGE, is_open
 from brandvane.control import Pause
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import RunReader
@@ -23,6 +24,7 @@ from brandvane.policy import (
     decide,
 )
 from brandvane.ports import Chance, Clock, TaskStore, Telemetry
+from brandvane.run import Run
 from brandvane.task import Outcome, Task
 
 _ANSWERS: dict[ErrorKind, AnswerStatus] = {ErrorKind.CONTENT_FILTERED: "filtered", ErrorKind.REFUSED: "refused"}
@@ -100,14 +102,15 @@ class Delivery:
             detail=reply.message,
         )
         held = await self._speak_for_platform(task, epoch, kind, reply, now)
-        decision = await self._decide(task, kind, reply, now)
+        down = kind in OUTAGE and is_open(await self._limiter.read(task.platform))
+        decision = await self._decide(task, kind, reply, now, down=down)
         if isinstance(decision, End):
             await self._end(task, decision.outcome, kind, reply)
             return CallReport(kind, throttled=kind is ErrorKind.RATE_LIMITED)
         change = retry(task, decision.at, now, decision.counter, kind)
         moved = await self._tasks.move(task.task_id, change)
         if moved.ours and moved.task is not None:
-            if not held:
+            if not (held or down):
                 await self._sender.send_one(moved.task)
         else:
             self._telemetry.event("authority_lost", move="retry", task_id=task.task_id, run_id=task.run_id)
@@ -118,15 +121,24 @@ class Delivery:
         too_long = reply.retry_after is not None and reply.retry_after > RETRY_AFTER_MAX_S
         return ErrorKind.QUOTA_EXHAUSTED if reply.kind is ErrorKind.RATE_LIMITED and too_long else reply.kind
 
-    async def _decide(self, task: Task, kind: ErrorKind, reply: Failure, now: float) -> Again | End:
+    async def _decide(self, task: Task, kind: ErrorKind, reply: Failure, now: float, *, down: bool) -> Again | End:
         counts = Counts(task.retry_count, task.throttle_count, task.max_retry)
-        run = await self._runs.get(task.run_id)
-        deadline = task.deadline_at if run is None else run.deadline
-        decision = decide(kind, counts, retry_after=reply.retry_after, deadline=deadline, now=now, rng=self._chance.rng)
+
+        def asked(run: Run | None) -> Again | End:
+            return decide(
+                kind,
+                counts,
+                retry_after=reply.retry_after,
+                deadline=task.deadline_at if run is None else run.deadline,
+                now=now,
+                rng=self._chance.rng,
+                breaker_open=down,
+            )
+
+        decision = asked(await self._runs.get(task.run_id))
         if decision == End(Outcome.EXPIRED):
-            run = await self._runs.get(task.run_id, fresh=True)
-            deadline = task.deadline_at if run is None else run.deadline
-            return decide(kind, counts, retry_after=reply.retry_after, deadline=deadline, now=now, rng=self._chance.rng)
+            # Before a task is ended by its run's deadline, that is read anew: an operator may have moved it.
+            return asked(await self._runs.get(task.run_id, fresh=True))
         return decision
 
     async def _speak_for_platform(self, task: Task, epoch: int, kind: ErrorKind, reply: Failure, now: float) -> bool:

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from brandvane import breaker
 from brandvane.catalogue import Catalogue
+from brandvane.dispatch_window import REPORTS_S, window
 from brandvane.engine.pinned import RunReader
 from brandvane.engine.plan import STALLED_S
 from brandvane.engine.send import Due, Sender
@@ -27,10 +29,10 @@ from brandvane.ports import (
     Deployment,
     Functions,
     RunStore,
+    StatStore,
     TaskQueue,
     TaskStore,
     Telemetry,
-    Unavailable,
     Watched,
 )
 from brandvane.run import RunState
@@ -43,6 +45,7 @@ LEASE = "dispatcher"
 LOW_SHARE = 0.1
 SEND_SIZE = 10
 SENDS_AT_ONCE = 4
+PAGE = 200
 NOT_PLANNED_S = 120.0
 DEFAULT_RATE = 1.0
 
@@ -67,6 +70,7 @@ class Dispatcher:
         runs: RunStore,
         reader: RunReader,
         controls: ControlStore,
+        stats: StatStore,
         catalogues: CatalogueStore,
         queue: TaskQueue,
         sender: Sender,
@@ -80,6 +84,7 @@ class Dispatcher:
         self._runs = runs
         self._reader = reader
         self._controls = controls
+        self._stats = stats
         self._catalogues = catalogues
         self._queue = queue
         self._sender = sender
@@ -109,8 +114,10 @@ class Dispatcher:
     async def _guarded(self, worker: Deployed, catalogue: Catalogue | None) -> int:
         try:
             return await self._platform(worker, catalogue)
-        except Unavailable as error:
-            self._telemetry.event("platform_not_dispatched", platform=worker.platform, error=str(error))
+        except (
+            Exception
+        ) as error:  # whatever it is (a queue that is not there, too), the other platforms have their turn
+            self._telemetry.event("platform_not_dispatched", platform=worker.platform, error=repr(error))
             return 0
 
     async def _platform(self, worker: Deployed, catalogue: Catalogue | None) -> int:
@@ -118,20 +125,32 @@ class Dispatcher:
         control = await self._controls.read(worker.platform)
         if control.paused is not None and control.paused.active(now):
             return 0
+        paused = frozenset(target for target, pause in control.targets.items() if pause.active(now))
+        if breaker.is_open(control):
+            return await self._probe(worker.platform, breaker.held_until(control), paused)
         room = await self._room(worker, catalogue, control.rate_override)
         if room <= 0:
             return 0
-        paused = frozenset(target for target, pause in control.targets.items() if pause.active(now))
-        chosen = await self._choose(worker.platform, room, now, paused)
-        return await self._send(worker.platform, chosen)
+        return await self._send(worker.platform, await self._choose(worker.platform, room, now, paused))
+
+    async def _probe(self, platform: str, at: float, paused: frozenset[str]) -> int:
+        """While the breaker is open, one task is sent for the instant at which somebody may probe."""
+        now = self._clock.now()
+        if at > now + LOOK_AHEAD_S:
+            return 0
+        chosen = await self._choose(platform, 1, now, paused)
+        dues = [Due(r.task_id, r.run_id, r.dispatch_no, max(r.next_execute_time, at)) for r in chosen]
+        return await self._sender.send(platform, dues) if dues else 0
 
     async def _room(self, worker: Deployed, catalogue: Catalogue | None, override: float | None) -> int:
         """How many messages the platform can serve until the next tick has come, less those that are on the queue already."""
+        now = self._clock.now()
         configured = DEFAULT_RATE
         if catalogue is not None and worker.platform in catalogue.monitor.platform_names:
             configured = catalogue.monitor.platform(worker.platform).rate
         rate = override if override is not None else configured
-        return math.ceil(rate * LOOK_AHEAD_S) + worker.slots - await self._queue.depth(calls_queue(worker.platform))
+        stats = await self._stats.since(worker.platform, now - REPORTS_S, now)
+        return window(stats, rate, worker.slots, LOOK_AHEAD_S) - await self._queue.depth(calls_queue(worker.platform))
 
     async def _choose(self, platform: str, room: int, now: float, paused: frozenset[str]) -> list[Watched]:
         found = {p: await self._due(platform, p, now + LOOK_AHEAD_S, room, paused) for p in PRIORITIES}
@@ -145,16 +164,24 @@ class Dispatcher:
         self, platform: str, priority: Priority, before: float, room: int, paused: frozenset[str]
     ) -> list[Watched]:
         watches = [pending_watch(platform, priority, shard) for shard in range(PENDING_SHARDS)]
-        pages = await asyncio.gather(*(self._tasks.due(watch, before, room) for watch in watches))
-        entries = sorted((entry for page in pages for entry in page), key=lambda e: e.act_at)
-        kept = []
-        for entry in entries:
-            if target_name(platform, entry.model) in paused or await self._reader.is_final(entry.run_id):
-                continue
-            kept.append(entry)
-            if len(kept) == room:
+        pages = await asyncio.gather(*(self._servable(platform, watch, before, room, paused) for watch in watches))
+        return sorted((entry for page in pages for entry in page), key=lambda e: e.act_at)[:room]
+
+    async def _servable(
+        self, platform: str, watch: str, before: float, room: int, paused: frozenset[str]
+    ) -> list[Watched]:
+        """Up to ``room`` due entries of a partition that may be called; those that may not must not hide the ones behind them."""
+        kept: list[Watched] = []
+        page = await self._tasks.due(watch, before, max(room, PAGE))
+        while page:
+            for entry in page:
+                allowed = entry.act_at <= before and target_name(platform, entry.model) not in paused
+                if allowed and not await self._reader.is_final(entry.run_id):
+                    kept.append(entry)
+            if len(kept) >= room or page[-1].act_at > before:
                 break
-        return kept
+            page = await self._tasks.page(watch, page[-1], PAGE)
+        return kept[:room]
 
     async def _send(self, platform: str, entries: Sequence[Watched]) -> int:
         gate = asyncio.Semaphore(SENDS_AT_ONCE)

@@ -7,20 +7,22 @@ again; every other message is done with (DESIGN §2, §4).
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from brandvane.answer import Answer, Failure
+from brandvane.breaker import OUTAGE, PROBE_MARGIN_S
 from brandvane.catalogue import PlatformSettings
-from brandvane.engine.deliver import CallReport, Delivery
+from brandvane.engine.deliver import Delivery
+from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import PromptReader, RunReader
 from brandvane.engine.send import Sender
 from brandvane.engine.slots import Back, Slot, SlotDesk
+from brandvane.engine.tally import Tally
 from brandvane.messages import CallMessage, NewerMessage, UnreadableMessage, calls_queue
 from brandvane.moves import RUNNING_MARGIN_S, begin, claim, heartbeat, release
-from brandvane.pacing import MISSED_SLOT_S, Limits
+from brandvane.pacing import MAX_WAIT_S, MISSED_SLOT_S, Limits
 from brandvane.ports import (
     Chance,
     Clock,
@@ -35,13 +37,11 @@ from brandvane.ports import (
 )
 from brandvane.run import Run
 from brandvane.schedule import day_of
-from brandvane.stat import Stat
 from brandvane.task import RECORD_VERSION, Task
 
 HOLD_MAX_S = 5.0  # an earlier message is released instead of held
-BEGIN_LEAD_S = 0.08  # the move to RUNNING is begun this long before the slot
 REREAD_AFTER_S = 1.0
-NEW_SLOT_WAIT_S = 5.0  # a RUNNING task waits no longer than this for a second slot
+NEW_SLOT_WAIT_S = 5.0  # a RUNNING task waits no longer than this, in all, for further slots
 NEW_SLOT_TRIES = 5
 WRITE_BACK_RESERVE_S = 15.0
 HEARTBEAT_S = 30.0
@@ -63,20 +63,6 @@ class _Batch:
 
 
 _BatchOf = Callable[[Run], Awaitable[_Batch]]
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of one invocation."""
-
-    kinds: Counter[str] = field(default_factory=Counter)
-    latencies: list[float] = field(default_factory=list)
-    answered: int = 0
-    failed: int = 0
-    retried: int = 0
-    throttled: int = 0
-    cost: int = 0
-    queue_wait: float = 0.0
 
 
 class Worker:
@@ -116,11 +102,12 @@ class Worker:
         self._clock = clock
         self._chance = chance
         self._telemetry = telemetry
+        self._lead = Lead()
 
     async def handle(self, records: Sequence[Delivered], *, stop_at: float, invocation: str) -> frozenset[str]:
         """Work on a batch until ``stop_at`` (POSIX seconds) at the latest; returns ids of messages that must come again."""
         started = self._clock.now()
-        tally = _Tally()
+        tally = Tally()
         desks: dict[str, _Batch] = {}
         lock = asyncio.Lock()
 
@@ -136,8 +123,7 @@ class Worker:
         again = await asyncio.gather(*(one(record) for record in records))
         for batch in desks.values():
             await batch.desk.close()
-            await self._charge(batch, tally.cost)
-            tally.cost = 0
+        await self._charge(list(desks.values()), tally.cost_microusd)
         await self._report(tally, started, invocation)
         return frozenset(message_id for message_id in again if message_id is not None)
 
@@ -150,40 +136,36 @@ class Worker:
             day_of(self._clock.now(), catalogue.monitor.time_zone),
             settings.day_calls,
             None if budget is None else round(budget * 1e6),
+            min(settings.call_timeout_s, self._call_timeout_s) + PROBE_MARGIN_S,
         )
-        desk = SlotDesk(platform=self._platform, limits=limits, limiter=self._limiter, clock=self._clock)
+        desk = SlotDesk(
+            platform=self._platform,
+            limits=limits,
+            limiter=self._limiter,
+            lead=self._lead,
+            clock=self._clock,
+            chance=self._chance,
+        )
         return _Batch(desk, limits, settings, run)
 
-    async def _charge(self, batch: _Batch, cost: int) -> None:
-        if cost and batch.limits.day_microusd is not None:
+    async def _charge(self, batches: Sequence[_Batch], cost: int) -> None:
+        days = [batch.limits.day for batch in batches if batch.limits.day_microusd is not None]
+        if cost and days:
             try:
-                await self._limiter.charge(self._platform, batch.limits.day, cost)
+                await self._limiter.charge(self._platform, max(days), cost)
             except Unavailable:
                 self._telemetry.event("cost_not_booked", platform=self._platform, microusd=cost)
 
-    async def _report(self, tally: _Tally, started: float, invocation: str) -> None:
+    async def _report(self, tally: Tally, started: float, invocation: str) -> None:
         now = self._clock.now()
-        stat = Stat(
-            platform=self._platform,
-            minute=int(now // 60),
-            invocation=invocation,
-            calls=len(tally.latencies),
-            answered=tally.answered,
-            failed=tally.failed,
-            retried=tally.retried,
-            throttled=tally.throttled,
-            kinds=dict(tally.kinds),
-            latencies=tuple(round(x, 3) for x in tally.latencies),
-            queue_wait_s=round(tally.queue_wait, 3),
-            hold_s=round(now - started, 3),
-            cost_microusd=tally.cost,
-        )
+        stat = tally.stat(self._platform, invocation, started, now)
         try:
+            await self._limiter.note(self._platform, stat.calls, tally.outages)
             await self._stats.put(stat)
         except Unavailable:
             self._telemetry.event("stat_not_written", platform=self._platform)
 
-    async def _record(self, record: Delivered, batch_of: _BatchOf, stop_at: float, tally: _Tally) -> str | None:
+    async def _record(self, record: Delivered, batch_of: _BatchOf, stop_at: float, tally: Tally) -> str | None:
         """One message; returns its id when it must come again."""
         try:
             message = CallMessage.decode(record.body)
@@ -200,13 +182,13 @@ class Worker:
         self._telemetry.event(why, platform=self._platform, message_id=record.message_id, error=repr(error))
         try:
             await self._queue.postpone(calls_queue(self._platform), record.receipt, seconds)
-        except Unavailable:
+        except Exception:  # then it sleeps its whole visibility timeout; the batch's other records go on
             self._telemetry.event("not_postponed", platform=self._platform, message_id=record.message_id)
         return record.message_id
 
-    async def _message(self, message: CallMessage, batch_of: _BatchOf, stop_at: float, tally: _Tally) -> bool:
+    async def _message(self, message: CallMessage, batch_of: _BatchOf, stop_at: float, tally: Tally) -> bool:
         now = self._clock.now()
-        tally.queue_wait = max(tally.queue_wait, now - message.due)
+        tally.waited(now - message.due)
         change = claim(self._platform, message.dispatch_no, self._chance.token(), now)
         moved = await self._tasks.move(message.task_id, change)
         if not moved.ours or moved.task is None:
@@ -217,7 +199,7 @@ class Worker:
         await self._claimed(moved.task, batch_of, stop_at, tally)
         return True
 
-    async def _claimed(self, task: Task, batch_of: _BatchOf, stop_at: float, tally: _Tally) -> None:
+    async def _claimed(self, task: Task, batch_of: _BatchOf, stop_at: float, tally: Tally) -> None:
         run = await self._runs.get(task.run_id)
         if run is None:
             raise LookupError(f"run {task.run_id} of task {task.task_id} does not exist")
@@ -237,11 +219,12 @@ class Worker:
             await self._paced(task, run, batch, text, timeout, stop_at, tally)
 
     async def _serially(
-        self, task: Task, run: Run, batch: _Batch, text: str, timeout: float, stop_at: float, tally: _Tally
+        self, task: Task, run: Run, batch: _Batch, text: str, timeout: float, stop_at: float, tally: Tally
     ) -> None:
         """A platform that allows one call at a time: two workers are the fewest that Lambda polls with, so a lease decides."""
         lease, owner = f"serial#{self._platform}", task.attempt_id
-        if not await self._controls.acquire(lease, owner, self._clock.now(), timeout + RUNNING_MARGIN_S + HOLD_MAX_S):
+        longest = HOLD_MAX_S + MAX_WAIT_S + NEW_SLOT_WAIT_S + timeout + RUNNING_MARGIN_S
+        if not await self._controls.acquire(lease, owner, self._clock.now(), longest):
             await self._release(task, self._clock.now() + 1.0, send=True)
             return
         try:
@@ -250,27 +233,30 @@ class Worker:
             await self._controls.release(lease, owner)
 
     async def _paced(
-        self, task: Task, run: Run, batch: _Batch, text: str, timeout: float, stop_at: float, tally: _Tally
+        self, task: Task, run: Run, batch: _Batch, text: str, timeout: float, stop_at: float, tally: Tally
     ) -> None:
         latest = min(run.deadline, stop_at - timeout - WRITE_BACK_RESERVE_S)
         slot = await batch.desk.slot(task.next_execute_time, latest, task.target)
         if isinstance(slot, Back):
             await self._no_slot(task, slot, run)
             return
-        await self._clock.sleep(slot.start - BEGIN_LEAD_S - self._clock.now())
-        waited = self._clock.now() - slot.granted_at
-        if waited > REREAD_AFTER_S and not await self._slot_holds(task, batch, slot):
-            await self._release(task, self._clock.now(), send=True)
+        if not await self._still_granted(task, batch, slot):
+            await self._release(task, self._clock.now(), send=not await self._runs.is_final(task.run_id))
             return
         now = self._clock.now()
         lease = max(slot.start - now, 0.0) + timeout + RUNNING_MARGIN_S
         moved = await self._tasks.move(task.task_id, begin(task, lease, slot.epoch, now))
+        self._lead.began(self._clock.now() - now)
         if not moved.ours or moved.task is None:
             self._telemetry.event("authority_lost", move="begin", task_id=task.task_id, run_id=task.run_id)
             return
         await self._running(moved.task, slot, batch, text, timeout, latest, tally)
 
-    async def _slot_holds(self, task: Task, batch: _Batch, slot: Slot) -> bool:
+    async def _still_granted(self, task: Task, batch: _Batch, slot: Slot) -> bool:
+        """Wait until shortly before the slot; after more than a second, ask whether it still holds."""
+        await self._clock.sleep(slot.start - self._lead.begin_s - self._clock.now())
+        if self._clock.now() - slot.granted_at <= REREAD_AFTER_S:
+            return True
         return await batch.desk.still_good(slot, task.target) and not await self._runs.is_final(task.run_id)
 
     async def _no_slot(self, task: Task, back: Back, run: Run) -> None:
@@ -291,25 +277,32 @@ class Worker:
             await self._sender.send_one(moved.task)
 
     async def _running(
-        self, task: Task, slot: Slot, batch: _Batch, text: str, timeout: float, latest: float, tally: _Tally
+        self, task: Task, slot: Slot, batch: _Batch, text: str, timeout: float, latest: float, tally: Tally
     ) -> None:
         await self._clock.sleep(slot.start - self._clock.now())
+        latest = min(latest, slot.start + NEW_SLOT_WAIT_S)  # a later call would outlast the lease it was begun with
         for _ in range(NEW_SLOT_TRIES):
             now = self._clock.now()
             if now - slot.start <= MISSED_SLOT_S:
                 break
-            again = await batch.desk.slot(now, min(latest, now + NEW_SLOT_WAIT_S), task.target)
+            again = await batch.desk.slot(now, latest, task.target)
             if isinstance(again, Back):
                 await self._delivery.give_up_slot(task, again.at)
                 return
             slot = again
+            if not await self._still_granted(task, batch, slot):
+                await self._delivery.give_up_slot(task, self._clock.now())
+                return
             await self._clock.sleep(slot.start - self._clock.now())
         else:
             await self._delivery.give_up_slot(task, self._clock.now())
             return
         reply = await self._call(task, batch.settings, text, timeout)
         report = await self._delivery.take(task, slot.epoch, reply)
-        self._count(tally, report, reply)
+        tally.add(report, reply)
+        if slot.probe:
+            answered = isinstance(reply, Answer) or reply.kind not in OUTAGE
+            await self._limiter.probed(self._platform, slot.probe, answered=answered)
 
     async def _call(self, task: Task, settings: PlatformSettings, text: str, timeout: float) -> Answer | Failure:
         request_id = f"{task.task_id}/{task.paid_calls}"
@@ -329,12 +322,3 @@ class Worker:
                 await self._tasks.move(task.task_id, heartbeat(task, timeout + RUNNING_MARGIN_S, self._clock.now()))
             except Unavailable:
                 self._telemetry.event("heartbeat_not_written", task_id=task.task_id, run_id=task.run_id)
-
-    def _count(self, tally: _Tally, report: CallReport, reply: Answer | Failure) -> None:
-        tally.kinds[report.kind] += 1
-        tally.latencies.append(reply.latency_s)
-        tally.answered += report.answered
-        tally.retried += report.retried
-        tally.throttled += report.throttled
-        tally.failed += not (report.answered or report.retried)
-        tally.cost += report.cost_microusd

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from brandvane import breaker, pacing
 from brandvane import control as controls_of
-from brandvane import pacing
 from brandvane.control import Control, Pause
 from brandvane.pacing import Grant, Limits, Want
 from brandvane.ports import Clock, ControlStore, Telemetry, Unavailable
@@ -53,23 +54,44 @@ class Limiter:
         self._known[platform] = stored = controls_of.next_revision(old, new)
         return stored
 
-    async def reserve(self, platform: str, limits: Limits, wants: Sequence[Want], target: str) -> Grant | Pause:
-        """Slots for the first wants (sorted by due time), or the pause that holds. One conditional update in the quiet case."""
+    async def reserve(
+        self,
+        platform: str,
+        limits: Limits,
+        wants: Sequence[Want],
+        target: str,
+        token: str = "",
+        notice: float = 0.0,
+    ) -> Grant | Pause:
+        """Slots for the first wants (sorted by due time), or the pause that holds. One conditional update in the quiet case.
+
+        While the breaker is open and a probe is due, the first want becomes the probe, known by ``token``.
+        """
         outcome: list[Grant | Pause] = []
 
         def take(item: Control) -> Control:
-            now = self._clock.now()
-            outcome.clear()
-            pause = item.pause_of(target, now)
-            if pause is not None:
-                outcome.append(pause)
-                return item
-            changed, granted = pacing.grant(item, limits, wants, now)
-            outcome.append(granted)
+            changed, reply = _take(item, limits, wants, target, token, self._clock.now(), notice)
+            outcome[:] = [reply]
             return changed
 
         await self.change(platform, take)
         return outcome[0]
+
+    async def note(self, platform: str, attempts: int, failed: int) -> None:
+        """Tell the breaker how a batch went; costs nothing while all is well."""
+        known = self._known.get(platform)
+        if failed == 0 and (known is None or not breaker.suspicious(known)):
+            return
+        now = self._clock.now()
+        item = await self.change(platform, lambda item: breaker.noted(item, attempts, failed, now))
+        if breaker.is_open(item) and not (known is not None and breaker.is_open(known)):
+            self._telemetry.event("breaker_open", platform=platform, until=item.breaker_at)
+
+    async def probed(self, platform: str, token: str, *, answered: bool) -> None:
+        """Tell the breaker what its probe found."""
+        now = self._clock.now()
+        await self.change(platform, lambda item: breaker.probed(item, token, answered=answered, now=now))
+        self._telemetry.event("breaker_probed", platform=platform, answered=answered)
 
     async def push(self, platform: str, until: float, epoch: int) -> None:
         """A 429 that came for a call granted in ``epoch``: nobody calls before ``until``."""
@@ -107,3 +129,23 @@ class Limiter:
     async def remember_hold(self, platform: str, hold_s: float) -> None:
         """Keep the measured hold time of a batch for the next plan."""
         await self.change(platform, lambda item: controls_of.with_hold(item, hold_s))
+
+
+def _take(
+    item: Control, limits: Limits, wants: Sequence[Want], target: str, token: str, now: float, notice: float
+) -> tuple[Control, Grant | Pause]:
+    """What becomes of one reservation, as a pure function of the item."""
+    pause = item.pause_of(target, now) or breaker.pause(item, now)
+    if pause is not None:
+        return item, pause
+    if not breaker.is_open(item):
+        return pacing.grant(item, limits, wants, now, notice)
+    begun = breaker.probing(item, token, limits.probe_lease_s, now)
+    if begun.probe_owner != token or not token:
+        return begun, Pause(breaker.WHY, breaker.WHY, now, breaker.held_until(begun))
+    changed, granted = pacing.grant(begun, limits, wants[:1], now, notice)
+    if not granted.starts:
+        return item, Grant((), granted.epoch, granted.resume_at * len(wants), granted.budget_spent)
+    changed = replace(changed, probe_until=granted.starts[0] + limits.probe_lease_s)
+    others = tuple(breaker.held_until(begun) for _ in wants[1:])
+    return changed, Grant(granted.starts, granted.epoch, others, granted.budget_spent, token)

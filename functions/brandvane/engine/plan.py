@@ -30,6 +30,7 @@ from brandvane.ports import (
     TaskQueue,
     TaskStore,
     Telemetry,
+    Unavailable,
 )
 from brandvane.run import Run
 from brandvane.schedule import Instants, instants, occurrence, run_id
@@ -99,7 +100,7 @@ class Planner:
         self._clock = clock
         self._chance = chance
         self._telemetry = telemetry
-        self._expansions: dict[str, Expansion] = {}
+        self._expansions: dict[tuple[object, ...], Expansion] = {}
 
     async def start(self, request: StartRequest) -> Started:
         """Put the run item and ask for its chunks; an existing run of that id is reported, not touched.
@@ -181,11 +182,13 @@ class Planner:
         )
 
     def _expansion(self, run: Run, catalogue: Catalogue) -> Expansion:
-        if run.run_id not in self._expansions:
+        # Not by the run's id alone: a start that was refused, or overtaken, had perhaps another catalogue in its hands.
+        key = (run.run_id, run.catalogue_version, run.selection, run.priority, run.seed)
+        if key not in self._expansions:
             if len(self._expansions) >= 2:
                 self._expansions.clear()
-            self._expansions[run.run_id] = Expansion(catalogue, run.selection, run.priority, run.seed)
-        return self._expansions[run.run_id]
+            self._expansions[key] = Expansion(catalogue, run.selection, run.priority, run.seed)
+        return self._expansions[key]
 
     async def _fit(self, run: Run, catalogue: Catalogue, worker: Deployed) -> Fit:
         """How this platform's tasks spread over the window, at 90 % of what rate and slots allow."""
@@ -201,7 +204,10 @@ class Planner:
         numbers = iter(chunks)
         while ten := list(islice(numbers, 10)):
             envelopes = [Envelope(str(n), PlanMessage(run.run_id, n).encode()) for n in ten]
-            await self._queue.send(PLAN_QUEUE, envelopes)
+            try:
+                await self._queue.send(PLAN_QUEUE, envelopes)
+            except Unavailable as error:
+                self._telemetry.event("chunks_not_asked_for", run_id=run.run_id, first=ten[0], error=str(error))
 
     async def resume(self, run_name: str) -> None:
         """Ask again for the chunks of a plan that stands still."""
@@ -235,10 +241,10 @@ class Planner:
         tasks = self._tasks_of(run, catalogue, message.chunk)
         await self._write(run, tasks)
         marked = await self._runs.mark(run.run_id, run.pass_no, "chunks_done", message.chunk, self._clock.now())
-        if tasks and tasks[0].next_execute_time < self._clock.now() + DISPATCH_HORIZON_S:
-            await self._functions.invoke("dispatcher", {})
         if marked is not None and len(marked.chunks_done) == run.chunks:
             await self._complete(marked)
+        if tasks and tasks[0].next_execute_time < self._clock.now() + DISPATCH_HORIZON_S:
+            await self._functions.invoke("dispatcher", {})
 
     async def _complete(self, run: Run) -> None:
         if await self._runs.change(run.run_id, {"plan_complete": False}, {"plan_complete": True}) is not None:

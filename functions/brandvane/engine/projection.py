@@ -93,7 +93,5 @@ def finish_at(pace: Pace, waits: Sequence[Wait], left: int, begin: float, last_p
     """
     held = sum(wait.tasks for wait in waits)
     free = max(begin + max(left - held, 0) / pace.rate, last_planned)
-    held_ends = (
-        math.inf if wait.until is None else max(wait.until, begin) + wait.tasks / pace.rate for wait in waits
-    )
-    return max(free, *held_ends) + pace.hold_s
+    held_ends = (math.inf if wait.until is None else max(wait.until, begin) + wait.tasks / pace.rate for wait in waits)
+    return max([free, *held_ends]) + pace.hold_s

@@ -5,15 +5,20 @@ Only when both fail is the task's message left unacknowledged, and the call repe
 
 from __future__ import annotations
 
+import asyncio
+
 from brandvane.answer import INLINE_MAX_BYTES, answer_key
 from brandvane.engine.write_back import ANSWER_TYPE, WriteBack, counted_already
 from brandvane.messages import WRITEBACK_QUEUE, Carried, WriteBackMessage
 from brandvane.moves import answered
 from brandvane.ports import BlobStore, Clock, Envelope, TaskQueue, TaskStore, Telemetry, Unavailable
-from brandvane.task import Change, Outcome, Task
+from brandvane.task import Change, Moved, Outcome, Task
 
 RECORD_WAITS_S = (0.2, 0.5, 1.0, 2.0, 4.0)  # how long a worker may wait for DynamoDB before it takes the other way
 BLOB_WAITS_S = (0.2, 0.5, 1.0)
+# The most that each may take in all, also when it hangs instead of refusing: both, and a send, fit the write-back reserve (15 s).
+RECORD_WAY_S = 9.0
+BLOB_WAY_S = 4.0
 RECORD_MAX_BYTES = 300_000  # DynamoDB's item limit is 400 KB; only reached while S3 refuses
 
 
@@ -59,37 +64,46 @@ class Safety:
         await self._message(task, carried)
 
     async def _put(self, key: str, body: bytes) -> bool:
-        for wait in (*BLOB_WAITS_S, None):
-            try:
+        try:
+            async with asyncio.timeout(BLOB_WAY_S):
+                for wait in BLOB_WAITS_S:
+                    try:
+                        await self._blobs.put(key, body, ANSWER_TYPE)
+                    except Unavailable:
+                        await self._clock.sleep(wait)
+                    else:
+                        return True
                 await self._blobs.put(key, body, ANSWER_TYPE)
-            except Unavailable:
-                if wait is not None:
-                    await self._clock.sleep(wait)
-            except Exception as error:  # whatever S3 says, the answer still has its other ways
-                self._telemetry.event("answer_not_stored", key=key, error=repr(error))
-                return False
-            else:
-                return True
-        return False
+        except Exception as error:  # whatever S3 says, or does not say, the answer still has its other ways
+            self._telemetry.event("answer_not_stored", key=key, error=repr(error))
+            return False
+        return True
 
     async def _record(self, task: Task, change: Change, packed: bytes) -> bool:
-        """The first way; True when the record has the answer, or somebody else has authority over the task."""
-        for wait in (*RECORD_WAITS_S, None):
+        """The first way; True when the record has the answer, or when it is kept because somebody else has the task."""
+        try:
+            async with asyncio.timeout(RECORD_WAY_S):
+                moved = await self._moved(task.task_id, change)
+        except Exception as error:  # whatever the table says, or does not say, the answer still has its other way
+            self._telemetry.event("answer_not_recorded", task_id=task.task_id, error=repr(error))
+            return False
+        if moved.ours and moved.task is not None:
+            await self._write_back.settle(moved.task)
+        elif moved.task is None or not counted_already(moved.task, task.attempt_id, Outcome(change.put["outcome"])):
             try:
-                moved = await self._tasks.move(task.task_id, change)
-            except Unavailable:
-                if wait is not None:
-                    await self._clock.sleep(wait)
-                continue
-            except Exception as error:  # whatever the table says, the answer still has its other way
-                self._telemetry.event("answer_not_recorded", task_id=task.task_id, error=repr(error))
+                await self._write_back.keep_late(task.run_id, task.task_id, task.attempt_id, packed, task.platform)
+            except Exception as error:  # then it goes by message, which comes again until the answer is kept
+                self._telemetry.event("late_answer_not_kept", task_id=task.task_id, error=repr(error))
                 return False
-            if moved.ours and moved.task is not None:
-                await self._write_back.settle(moved.task)
-            elif moved.task is None or not counted_already(moved.task, task.attempt_id, Outcome(change.put["outcome"])):
-                await self._write_back.keep_late(task, task.attempt_id, packed)
-            return True
-        return False
+        return True
+
+    async def _moved(self, task_id: str, change: Change) -> Moved:
+        for wait in RECORD_WAITS_S:
+            try:
+                return await self._tasks.move(task_id, change)
+            except Unavailable:
+                await self._clock.sleep(wait)
+        return await self._tasks.move(task_id, change)
 
     async def _message(self, task: Task, carried: Carried) -> None:
         """The second way."""

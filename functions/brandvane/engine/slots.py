@@ -6,9 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 
 from brandvane.control import Pause
+from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
 from brandvane.pacing import Grant, Limits, Want
-from brandvane.ports import Clock
+from brandvane.ports import Chance, Clock
 
 LEAD_S = 0.3  # slots are reserved this long before a record is due ...
 GATHER_S = 0.3  # ... for every record of the batch that is due up to this much later
@@ -17,11 +18,12 @@ SETTLE_S = 0.02  # records of one batch are claimed within a few milliseconds of
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Call at ``start``, granted in ``epoch`` at ``granted_at``."""
+    """Call at ``start``, granted in ``epoch`` at ``granted_at``; ``probe`` is the breaker's token if this call is its probe."""
 
     start: float
     epoch: int
     granted_at: float
+    probe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,15 @@ class _Waiting:
 class SlotDesk:
     """Gathers the wants of a batch's records and reserves for all that are due, with one update of the control item."""
 
-    def __init__(self, *, platform: str, limits: Limits, limiter: Limiter, clock: Clock) -> None:
+    def __init__(
+        self, *, platform: str, limits: Limits, limiter: Limiter, lead: Lead, clock: Clock, chance: Chance
+    ) -> None:
         self._platform = platform
         self._limits = limits
         self._limiter = limiter
+        self._lead = lead
         self._clock = clock
+        self._chance = chance
         self._waiting: list[_Waiting] = []
         self._server: asyncio.Task[None] | None = None
 
@@ -67,12 +73,13 @@ class SlotDesk:
         while self._waiting:
             await self._clock.sleep(SETTLE_S)
             first = min(w.want.due for w in self._waiting)
-            pause = first - LEAD_S - self._clock.now()
+            ahead = max(LEAD_S, self._lead.notice_s)
+            pause = first - ahead - self._clock.now()
             if pause > 0:
                 # Sleep in short steps: a record that is due earlier may still join.
                 await self._clock.sleep(min(pause, LEAD_S))
                 continue
-            horizon = self._clock.now() + LEAD_S + GATHER_S
+            horizon = self._clock.now() + ahead + GATHER_S
             ripe = sorted((w for w in self._waiting if w.want.due <= horizon), key=lambda w: w.want.due)
             target = ripe[0].target
             ripe = [w for w in ripe if w.target == target]
@@ -81,7 +88,12 @@ class SlotDesk:
 
     async def _reserve(self, ripe: list[_Waiting], target: str) -> None:
         try:
-            granted = await self._limiter.reserve(self._platform, self._limits, [w.want for w in ripe], target)
+            wants = [w.want for w in ripe]
+            began = self._clock.now()
+            granted = await self._limiter.reserve(
+                self._platform, self._limits, wants, target, self._chance.token(), self._lead.notice_s
+            )
+            self._lead.reserved(self._clock.now() - began)
         except Exception as error:  # handed to each waiting record, whose own flow decides
             for waiting in ripe:
                 waiting.ready.set_exception(error)
@@ -94,7 +106,7 @@ class SlotDesk:
         now = self._clock.now()
         if isinstance(granted, Pause):
             return [Back(granted.until or now, granted)] * count
-        slots: list[Slot | Back] = [Slot(start, granted.epoch, now) for start in granted.starts]
+        slots: list[Slot | Back] = [Slot(start, granted.epoch, now, granted.probe) for start in granted.starts]
         return slots + [Back(at, None, granted.budget_spent) for at in granted.resume_at]
 
     async def still_good(self, slot: Slot, target: str) -> bool:

@@ -61,13 +61,14 @@ class PlatformStanding:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A run at the instant ``at``. ``results`` is newer than the platforms' figures when those were not read anew."""
+    """A run at the instant ``at``. ``results`` is newer than the platforms' figures when ``tally`` was not read anew."""
 
     run: Run
     at: float
     time_zone: str
     platforms: tuple[PlatformStanding, ...]
     results: int
+    tally: Tally = field(repr=False)
 
     @property
     def done(self) -> int:
@@ -130,7 +131,7 @@ class Onlooker:
     async def look(self, run: Run) -> Standing:
         """How it stands, with every row read."""
         unfinished = await self._unfinished(run)
-        return await self._standing(run, unfinished, await self.tally(run))
+        return await self._standing(run, unfinished, await self._tally(run))
 
     async def glance(self, run: Run, known: Tally) -> Standing:
         """The same without reading rows: how tasks ended is as in ``known``, how many did comes from the index."""
@@ -138,7 +139,7 @@ class Onlooker:
         counted = await self._results.count(run.run_id)
         return await self._standing(run, unfinished, known, counted)
 
-    async def tally(self, run: Run) -> Tally:
+    async def _tally(self, run: Run) -> Tally:
         """How every task with a row ended; rows of reopened tasks are there too (their tasks are unfinished)."""
 
         async def bucket(number: int) -> dict[str, tuple[str, Outcome]]:
@@ -185,7 +186,7 @@ class Onlooker:
             pace = pace_of(monitor, platform, control, slots.get(platform, 0))
             platforms.append(_share(run, platform, ended[platform], mine, monitor, control, pace, now))
         results = sum(each.results for each in platforms) if counted is None else counted
-        return Standing(run, now, monitor.time_zone, tuple(platforms), results)
+        return Standing(run, now, monitor.time_zone, tuple(platforms), results, tally)
 
 
 def _share(

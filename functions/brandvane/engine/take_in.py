@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from brandvane.engine.write_back import WriteBack
 from brandvane.messages import WRITEBACK_QUEUE, NewerMessage, UnreadableMessage, WriteBackMessage
-from brandvane.ports import Delivered, TaskQueue, Telemetry, Unavailable
+from brandvane.ports import Delivered, TaskQueue, Telemetry
 
 AGAIN_S = 15
 UNREADABLE_AGAIN_S = 1
@@ -42,6 +42,6 @@ class TakeIn:
         self._telemetry.event("not_taken_in", message_id=message.message_id, error=repr(error))
         try:
             await self._queue.postpone(WRITEBACK_QUEUE, message.receipt, seconds)
-        except Unavailable:
+        except Exception:  # then it sleeps its whole visibility timeout; the batch's other messages go on
             self._telemetry.event("not_postponed", message_id=message.message_id)
         return message.message_id

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 
 from brandvane.answer import answer_key, late_key
-from brandvane.messages import WRITEBACK_QUEUE, WriteBackMessage
-from brandvane.moves import MAX_WRITE_BACKS, WRITE_BACK_WAITS_S, WRITEBACK_GRACE_S, answered, deferred, finished
+from brandvane.messages import WRITEBACK_QUEUE, NewerMessage, WriteBackMessage
+from brandvane.moves import MAX_WRITE_BACKS, WRITE_BACK_WAITS_S, WRITEBACK_GRACE_S, answered, deferred, failed, finished
 from brandvane.ports import BlobStore, Clock, Envelope, ResultStore, TaskQueue, TaskStore, Telemetry, Unavailable
 from brandvane.result import row_of
-from brandvane.task import ANSWERED, FINISHED, Outcome, State, Task
+from brandvane.task import ANSWERED, FINISHED, RECORD_VERSION, Outcome, State, Task
 
 ANSWER_TYPE = "application/octet-stream"
 DAY_S = 86_400.0
@@ -93,11 +93,16 @@ class WriteBack:
 
         Raises:
             Unavailable: the answer it carries could not be made safe; the message must come again.
+            NewerMessage: the record is of a newer version and left for newer code.
         """
         task = await self._tasks.get(message.task_id)
         if task is None:
             self._telemetry.event("write_back_without_record", task_id=message.task_id, run_id=message.run_id)
+            if message.carried is not None:
+                await self.keep_late(message.run_id, message.task_id, message.attempt_id, message.carried.answer)
             return
+        if task.v > RECORD_VERSION:
+            raise NewerMessage(f"record {task.task_id} has version {task.v}; this release reads {RECORD_VERSION}")
         if message.carried is not None:
             task = await self._make_safe(task, message)
             if task is None:
@@ -109,12 +114,11 @@ class WriteBack:
         carried = message.carried
         if carried is None:
             return task
-        if carried.outcome not in ANSWERED and task.state is not State.RUNNING:
-            return None  # a failure counts only while its own attempt still runs
-        held = task if task.attempt_id == message.attempt_id else None
-        if held is not None:
-            change = answered(
-                held,
+        if task.attempt_id == message.attempt_id:
+            # A failure counts only while its own attempt still runs; an answer until somebody else has claimed the task.
+            build = answered if carried.outcome in ANSWERED else failed
+            change = build(
+                task,
                 carried.outcome,
                 self._clock.now(),
                 answer=carried.answer,
@@ -126,15 +130,18 @@ class WriteBack:
                 return moved.task
             if moved.task is not None and counted_already(moved.task, message.attempt_id, carried.outcome):
                 return None
-        await self.keep_late(task, message.attempt_id, carried.answer)
+        if carried.outcome in ANSWERED:
+            await self.keep_late(task.run_id, task.task_id, message.attempt_id, carried.answer, task.platform)
         return None
 
-    async def keep_late(self, task: Task, attempt_id: str, answer: bytes | None) -> None:
+    async def keep_late(
+        self, run_id: str, task_id: str, attempt_id: str, answer: bytes | None, platform: str | None = None
+    ) -> None:
         """An answer that nobody waits for any more is kept and counted, never thrown away."""
         if answer is not None:
-            await self._blobs.put(late_key(task.run_id, task.task_id, attempt_id), answer, ANSWER_TYPE)
-        self._telemetry.count("LateAnswers", platform=task.platform)
-        self._telemetry.event("late_answer", task_id=task.task_id, run_id=task.run_id, attempt_id=attempt_id)
+            await self._blobs.put(late_key(run_id, task_id, attempt_id), answer, ANSWER_TYPE)
+        self._telemetry.count("LateAnswers", platform=platform)
+        self._telemetry.event("late_answer", task_id=task_id, run_id=run_id, attempt_id=attempt_id)
 
 
 def counted_already(task: Task, attempt_id: str, outcome: Outcome) -> bool:

@@ -1,0 +1,105 @@
+"""``brandvane keys``: put the platforms' API keys where their workers find them, and see which are missing."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from brandvane.cli.desk import Desk, desk_options
+from brandvane.cli.errors import CliError
+from brandvane.cli.key_store import KeyFacts
+from brandvane.cli.lookup import current_catalogue, platform_named, platforms_known
+from brandvane.cli.view import say, say_json, table
+
+KEY_MAX = 4096  # SSM's limit for a standard parameter
+
+
+@click.group()
+def keys() -> None:
+    """Set the platforms' API keys, and see which are missing. No command ever shows one."""
+
+
+@keys.command("set")
+@click.argument("name", metavar="PLATFORM")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the key from standard input.")
+@desk_options
+def set_key(name: str, from_stdin: bool, desk: Desk) -> None:
+    """Set a platform's key.
+
+    It is asked for without showing it, or read from standard input; it is never an argument.
+    """
+    known = desk.run(platform_named(desk, name))
+    value = _checked(_given(name, from_stdin=from_stdin, interactive=desk.interactive))
+    facts = desk.run(desk.keys.put(name, value))
+    say(f"{desk.keys.name_of(name)} is set (version {facts.version})")
+    control = desk.run(desk.controls.read(name))
+    if known.deployed is None:
+        say(f"{name} has no worker in this stack yet")
+    if control.paused is not None and control.paused.active(desk.clock.now()):
+        say(f"{name} is paused ({control.paused.why}); to go on: brandvane platform resume {name}")
+
+
+def _given(name: str, *, from_stdin: bool, interactive: bool) -> str:
+    if from_stdin:
+        return sys.stdin.read()
+    if not interactive:
+        raise CliError("nobody is here to type the key: pipe it in and say --stdin", 2)
+    answer: str = click.prompt(f"Key of {name}", hide_input=True, err=True)
+    return answer
+
+
+def _checked(given: str) -> str:
+    """The key as it is used. Messages never carry any of it."""
+    value = given.strip()
+    if not value:
+        raise CliError("the key is empty: nothing was changed", 2)
+    if len(value) > KEY_MAX:
+        raise CliError(f"the key is longer than {KEY_MAX:,} characters: nothing was changed", 2)
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise CliError(
+            "the key holds spaces, line ends or characters that no HTTP header can carry: nothing was changed", 2
+        )
+    return value
+
+
+@keys.command()
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@desk_options
+def check(as_json: bool, desk: Desk) -> None:
+    """Say which platforms of the monitor have a key. Exit code 1 when one is missing."""
+    names, found = desk.run(_known(desk))
+    missing = [name for name in names if name not in found]
+    if as_json:
+        say_json({"ok": not missing, "missing": missing, "keys": [_document(desk, name, found) for name in names]})
+    elif not names:
+        say("the monitor has no platform that needs a key")
+    else:
+        say(*table(("platform", "key", "set"), [_row(name, found) for name in names]))
+    if missing:
+        raise CliError(f"no key for {', '.join(missing)}: brandvane keys set {missing[0]}")
+
+
+async def _known(desk: Desk) -> tuple[list[str], dict[str, KeyFacts]]:
+    """The platforms of the current monitor (before the first push: those deployed), and the keys there are."""
+    catalogue = await current_catalogue(desk)
+    names = list(catalogue.monitor.platform_names) if catalogue is not None else list(await platforms_known(desk))
+    return names, await desk.keys.known()
+
+
+def _row(name: str, found: dict[str, KeyFacts]) -> tuple[str, str, str]:
+    facts = found.get(name)
+    if facts is None:
+        return name, "missing", ""
+    return name, f"version {facts.version}", "" if facts.set_at is None else f"{facts.set_at:%Y-%m-%d %H:%M %Z}"
+
+
+def _document(desk: Desk, name: str, found: dict[str, KeyFacts]) -> dict[str, object]:
+    facts = found.get(name)
+    return {
+        "platform": name,
+        "parameter": desk.keys.name_of(name),
+        "set": facts is not None,
+        "version": None if facts is None else facts.version,
+        "set_at": None if facts is None or facts.set_at is None else facts.set_at.isoformat(),
+    }

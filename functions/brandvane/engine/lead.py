@@ -1,0 +1,47 @@
+"""How long before its slot must a call's preparations begin? Learned from how long they took lately.
+
+A slot that was reserved too late, or a move to RUNNING that was begun too late, is a slot missed: the call would start after its
+instant, too near to the next one's.
+"""
+
+from __future__ import annotations
+
+FIRST_GUESS_S = 0.06
+LEAST_S = 0.02
+MOST_S = 1.5
+MARGIN = 1.5
+FORGET = 0.8  # a slow one is forgotten by a fifth with every faster one
+
+
+class Lead:
+    """One worker environment's experience: what reserving and beginning take."""
+
+    def __init__(self) -> None:
+        self._reserve = FIRST_GUESS_S
+        self._begin = FIRST_GUESS_S
+
+    def reserved(self, seconds: float) -> None:
+        """A reservation took this long."""
+        self._reserve = _learned(self._reserve, seconds)
+
+    def began(self, seconds: float) -> None:
+        """A move to RUNNING took this long."""
+        self._begin = _learned(self._begin, seconds)
+
+    @property
+    def begin_s(self) -> float:
+        """Begin the move to RUNNING this long before the slot."""
+        return _lead(self._begin)
+
+    @property
+    def notice_s(self) -> float:
+        """Ask for no slot nearer than this."""
+        return min(_lead(self._reserve) + _lead(self._begin), MOST_S)
+
+
+def _learned(known: float, seconds: float) -> float:
+    return max(seconds, FORGET * known + (1 - FORGET) * seconds)
+
+
+def _lead(seconds: float) -> float:
+    return min(max(MARGIN * seconds, LEAST_S), MOST_S)
