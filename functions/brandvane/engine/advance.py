@@ -54,6 +54,10 @@ class Advance:
             run = await self._report_again(run)
         return run
 
+    async def all_written(self, run: Run) -> bool:
+        """Has every planned task its row? A yes is certain, because the index lags only late."""
+        return await self._results.count(run.run_id) >= run.total
+
     async def _count(self, run: Run, in_hand: int | None) -> Run:
         now = self._clock.now()
         wait = COUNT_AT_REST_S if in_hand == 0 else COUNT_EVERY_S

@@ -99,11 +99,12 @@ class Rescuer:
         deadline = task.deadline_at if run is None else run.deadline
         counts = Counts(task.retry_count, task.throttle_count, task.max_retry)
         decision = after_lost_lease(counts, deadline=deadline, now=now, rng=self._chance.rng)
-        self._telemetry.count("GlobalTimeouts", platform=task.platform)
         if isinstance(decision, End):
-            await self.end(task, decision.outcome, "timeout")
+            taken = await self.end(task, decision.outcome, "timeout")
         else:
-            await self._make(task, rescue(task, decision.at, now), "rescued")
+            taken = await self._make(task, rescue(task, decision.at, now), "rescued")
+        if taken:
+            self._telemetry.count("GlobalTimeouts", platform=task.platform)
 
     async def _answers_are_waiting(self) -> bool:
         if self._answers_wait is None:
@@ -128,8 +129,9 @@ class Rescuer:
         await self._write_back.settle(moved.task)
         return True
 
-    async def _make(self, task: Task, change: Change, name: str) -> None:
+    async def _make(self, task: Task, change: Change, name: str) -> bool:
         moved = await self._tasks.move(task.task_id, change)
         if moved.ours:
             self.done[name] += 1
             self._telemetry.event(name, task_id=task.task_id, run_id=task.run_id, platform=task.platform)
+        return moved.ours

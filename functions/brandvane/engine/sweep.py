@@ -100,12 +100,14 @@ class Scanner:
         self._rescuer.begin()
         platforms = [worker.platform for worker in await self._deployment.platforms()]
         unfinished = await self._runs.unfinished()
-        for platform in platforms:
+        # A platform whose worker a deployment removed may still have records that somebody holds.
+        retired = {name for run in unfinished for name in run.planned} - set(platforms)
+        for platform in (*platforms, *sorted(retired)):
             await self._overdue(platform, stop_at)
         for run in unfinished:
             if run.is_final(self._clock.now()) and not run.swept:
                 await self._end_run(run, stop_at)
-        in_hand = {platform: await self._gauges(platform) for platform in platforms}
+        in_hand = await self._in_hand(platforms)
         states = {}
         for run in unfinished:
             states[run.run_id] = await self._step(run, in_hand)
@@ -116,7 +118,8 @@ class Scanner:
 
     async def _step(self, run: Run, in_hand: dict[str, int]) -> RunState:
         try:
-            run = await self._advance.step(run, sum(in_hand.get(platform, 0) for platform in run.planned))
+            known = in_hand.keys() >= run.planned.keys()
+            run = await self._advance.step(run, sum(in_hand[name] for name in run.planned) if known else None)
         except Unavailable as error:
             self._telemetry.event("run_not_advanced", run_id=run.run_id, error=str(error))
         return run.state
@@ -135,8 +138,8 @@ class Scanner:
                     return
                 try:
                     await self._rescuer.act(entry)
-                except Unavailable as error:
-                    self._telemetry.event("record_not_swept", task_id=entry.task_id, error=str(error))
+                except Exception as error:  # one record that cannot be read or moved must not keep the others from it
+                    self._telemetry.event("record_not_swept", task_id=entry.task_id, error=repr(error))
 
         await asyncio.gather(*(one(entry) for entry in entries))
 
@@ -150,7 +153,8 @@ class Scanner:
         for platform in fresh.planned:
             for watch in watches(platform):
                 clean = await self._end_in(fresh, watch, outcome, stop_at) and clean
-        if clean and fresh.plan_complete:
+        # A task may go back to PENDING behind the walk, and the index lags: only the rows themselves say that none is left.
+        if clean and fresh.plan_complete and await self._advance.all_written(fresh):
             await self._runs.change(run.run_id, {"swept": False, "deadline": fresh.deadline}, {"swept": True})
 
     async def _end_in(self, run: Run, watch: str, outcome: Outcome, stop_at: float) -> bool:
@@ -161,11 +165,17 @@ class Scanner:
             page = await self._tasks.page(watch, after, PAGE)
             mine = [entry for entry in page if entry.run_id == run.run_id]
             clean = clean and not mine
+            if mine and not await self._still_final(run):
+                return False  # its deadline was moved while we walked
             await asyncio.gather(*(self._end_one(entry, outcome) for entry in mine))
             if len(page) < PAGE:
                 return clean
             after = page[-1]
         return False
+
+    async def _still_final(self, run: Run) -> bool:
+        now = await self._runs.get(run.run_id)
+        return now is not None and now.is_final(self._clock.now()) and now.cancelled_at == run.cancelled_at
 
     async def _end_one(self, entry: Watched, outcome: Outcome) -> None:
         try:
@@ -173,8 +183,22 @@ class Scanner:
             # RUNNING and WRITEBACK ones are left: the first until their lease is over, the second have their outcome.
             if task is not None and task.state in (State.PENDING, State.DISPATCHED, State.PULLED):
                 await self._rescuer.end(task, outcome, str(outcome), run_is_final=True)
-        except Unavailable as error:
-            self._telemetry.event("record_not_swept", task_id=entry.task_id, error=str(error))
+        except Exception as error:  # as above: the others are ended all the same
+            self._telemetry.event("record_not_swept", task_id=entry.task_id, error=repr(error))
+
+    async def _in_hand(self, platforms: Sequence[str]) -> dict[str, int]:
+        """Unfinished records of each platform that could be counted."""
+        found = {}
+        for platform in platforms:
+            try:
+                found[platform] = await self._gauges(platform)
+            except Exception as error:  # a queue that cannot be asked must not keep runs from ending
+                self._telemetry.event("gauges_not_published", platform=platform, error=repr(error))
+        try:
+            self._telemetry.count("WriteBackQueue", await self._queue.depth(WRITEBACK_QUEUE))
+        except Exception as error:  # likewise
+            self._telemetry.event("gauges_not_published", error=repr(error))
+        return found
 
     async def _gauges(self, platform: str) -> int:
         """Publish what is in hand, by state; zeros included."""
@@ -191,7 +215,6 @@ class Scanner:
         self._telemetry.count(
             "DeadLetters", await self._queue.depth(f"{calls_queue(platform)}-dead"), platform=platform
         )
-        self._telemetry.count("WriteBackQueue", await self._queue.depth(WRITEBACK_QUEUE))
         return waiting + sum(held.values())
 
     async def _count(self, partitions: Sequence[str], before: float) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from itertools import count
 
 from brandvane.ports import Clock, Delivered, Envelope
@@ -15,7 +16,7 @@ MAX_RECEIVES_OF: Mapping[str, int] = {"writeback": 100}
 DEAD = "-dead"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Message:
     message_id: str
     body: str
@@ -27,7 +28,10 @@ class _Message:
 
 @dataclass(slots=True)
 class _Queue:
+    """Messages by id; ``order`` is a heap of when they become visible, whose outdated entries are passed over."""
+
     messages: dict[str, _Message] = field(default_factory=dict)
+    order: list[tuple[float, int, str]] = field(default_factory=list)
 
 
 class MemoryQueue:
@@ -38,51 +42,68 @@ class MemoryQueue:
         *,
         clock: Clock,
         visibility_s: float = VISIBILITY_S,
+        visibility_of: Mapping[str, float] | None = None,
         max_receives: Mapping[str, int] = MAX_RECEIVES_OF,
         default_max_receives: int = MAX_RECEIVES,
     ) -> None:
         self._clock = clock
         self._visibility_s = visibility_s
+        self._visibility_of = visibility_of or {}
         self._max_receives = max_receives
         self._default_max_receives = default_max_receives
         self._queues: dict[str, _Queue] = {}
         self._numbers = count(1)
+        self.waiters: dict[
+            str, Callable[[], None]
+        ] = {}  # told that a message of their queue may come sooner than they know
 
     async def send(self, queue: str, envelopes: Sequence[Envelope]) -> frozenset[str]:
         """Send all of them; a message is visible ``delay_s`` after now."""
         await asyncio.sleep(0)
-        now = self._clock.now()
         for envelope in envelopes:
-            message_id = f"message-{next(self._numbers)}"
-            self._queue(queue).messages[message_id] = _Message(message_id, envelope.body, now, now + envelope.delay_s)
+            self.send_at_once(queue, envelope.body, envelope.delay_s)
         return frozenset(envelope.id for envelope in envelopes)
+
+    def send_at_once(self, queue: str, body: str, delay_s: float) -> str:
+        """Send one; its id."""
+        now = self._clock.now()
+        message_id = f"message-{next(self._numbers)}"
+        self._show(queue, _Message(message_id, body, now, now + delay_s))
+        return message_id
 
     async def receive(self, queue: str, limit: int) -> list[Delivered]:
         """Take up to ``limit`` visible messages, those that became visible first before others."""
         await asyncio.sleep(0)
+        return self.receive_at_once(queue, limit)
+
+    def receive_at_once(self, queue: str, limit: int) -> list[Delivered]:
+        """One receive."""
         now = self._clock.now()
         taken: list[Delivered] = []
-        for message in sorted(self._queue(queue).messages.values(), key=lambda message: message.visible_at):
-            if len(taken) >= limit or message.visible_at > now:
+        while len(taken) < limit:
+            message = self._first(queue)
+            if message is None or message.visible_at > now:
                 break
+            heappop(self._queue(queue).order)
             if not queue.endswith(DEAD) and message.receive_count >= self._limit(queue):
                 self._bury(queue, message, now)
                 continue
-            again = replace(
-                message,
-                receive_count=message.receive_count + 1,
-                visible_at=now + self._visibility_s,
-                receipt=f"{message.message_id}/{message.receive_count + 1}",
-            )
-            self._queue(queue).messages[message.message_id] = again
+            message.receive_count += 1
+            message.receipt = f"{message.message_id}/{message.receive_count}"
+            message.visible_at = now + self._visibility_of.get(queue, self._visibility_s)
+            self._show(queue, message)
             taken.append(
-                Delivered(again.message_id, again.receipt, again.body, again.receive_count, sent_at=again.sent_at)
+                Delivered(message.message_id, message.receipt, message.body, message.receive_count, message.sent_at)
             )
         return taken
 
     async def delete(self, queue: str, receipt: str) -> None:
         """Acknowledge a message; a receipt that is no longer known changes nothing."""
         await asyncio.sleep(0)
+        self.delete_at_once(queue, receipt)
+
+    def delete_at_once(self, queue: str, receipt: str) -> None:
+        """One deletion."""
         message = self._held(queue, receipt)
         if message is not None:
             del self._queue(queue).messages[message.message_id]
@@ -90,19 +111,50 @@ class MemoryQueue:
     async def postpone(self, queue: str, receipt: str, seconds: int) -> None:
         """Make a received message visible again ``seconds`` from now."""
         await asyncio.sleep(0)
+        self.postpone_at_once(queue, receipt, seconds)
+
+    def postpone_at_once(self, queue: str, receipt: str, seconds: float) -> None:
+        """One change of visibility."""
         message = self._held(queue, receipt)
         if message is not None and message.visible_at > self._clock.now():
-            later = replace(message, visible_at=self._clock.now() + seconds)
-            self._queue(queue).messages[message.message_id] = later
+            message.visible_at = self._clock.now() + seconds
+            self._show(queue, message)
 
     async def depth(self, queue: str) -> int:
         """Messages in the queue, waiting, delayed or in flight."""
         await asyncio.sleep(0)
+        return self.depth_at_once(queue)
+
+    def depth_at_once(self, queue: str) -> int:
+        """How many messages there are."""
         return len(self._queue(queue).messages)
 
     def next_visible(self, queue: str) -> float | None:
         """When the next message can be received; None when there is none (for simulated pollers)."""
-        return min((message.visible_at for message in self._queue(queue).messages.values()), default=None)
+        message = self._first(queue)
+        return None if message is None else message.visible_at
+
+    def bodies(self, queue: str) -> list[str]:
+        """What the messages of a queue say, in the order they were first sent."""
+        return [message.body for message in self._queue(queue).messages.values()]
+
+    def _first(self, queue: str) -> _Message | None:
+        """The message that is visible first; outdated entries of the heap are dropped on the way."""
+        place = self._queue(queue)
+        while place.order:
+            visible_at, _, message_id = place.order[0]
+            message = place.messages.get(message_id)
+            if message is not None and message.visible_at == visible_at:
+                return message
+            heappop(place.order)
+        return None
+
+    def _show(self, queue: str, message: _Message) -> None:
+        place = self._queue(queue)
+        place.messages[message.message_id] = message
+        heappush(place.order, (message.visible_at, next(self._numbers), message.message_id))
+        if queue in self.waiters:
+            self.waiters[queue]()
 
     def _queue(self, name: str) -> _Queue:
         return self._queues.setdefault(name, _Queue())
@@ -116,4 +168,5 @@ class MemoryQueue:
 
     def _bury(self, queue: str, message: _Message, now: float) -> None:
         del self._queue(queue).messages[message.message_id]
-        self._queue(queue + DEAD).messages[message.message_id] = replace(message, visible_at=now, receipt="")
+        message.visible_at, message.receipt = now, ""
+        self._show(queue + DEAD, message)

@@ -1,13 +1,16 @@
 """What do the tables of runs, results, control and stats do, kept in memory? Their ports, right but faultless.
 
-Every call gives other coroutines a turn first and is then carried out in one piece.
+Every call gives other coroutines a turn first and is then carried out in one piece: by the method of the same name that ends
+in ``_at_once``, where the simulation of a faulty cloud needs that piece by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import MISSING, Field, fields, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from brandvane.control import Control, next_revision
@@ -20,9 +23,14 @@ Record = TypeVar("Record", bound=Any)
 
 def with_fields(record: Record, put: Mapping[str, Any]) -> Record:
     """A copy with fields set; None clears a field, which then has its default (as an absent attribute has)."""
-    kinds = {field.name: field for field in fields(record)}
-    values = {name: _default(kinds[name]) if value is None else value for name, value in put.items()}
+    defaults = _defaults(type(record))
+    values = {name: defaults[name] if value is None else value for name, value in put.items()}
     return replace(record, **values)
+
+
+@lru_cache(maxsize=16)
+def _defaults(kind: type[Any]) -> Mapping[str, Any]:
+    return {field.name: _default(field) for field in fields(kind)}
 
 
 def _default(field: Field[Any]) -> Any:
@@ -40,6 +48,10 @@ class MemoryRunStore:
     async def create(self, run: Run) -> bool:
         """Put the run unless one of that id exists."""
         await asyncio.sleep(0)
+        return self.create_at_once(run)
+
+    def create_at_once(self, run: Run) -> bool:
+        """Put the run unless one of that id exists."""
         if run.run_id in self.runs:
             return False
         self.runs[run.run_id] = run
@@ -53,6 +65,10 @@ class MemoryRunStore:
     async def change(self, run_id: str, require: Mapping[str, Any], put: Mapping[str, Any]) -> Run | None:
         """Set fields when every required field has that value."""
         await asyncio.sleep(0)
+        return self.change_at_once(run_id, require, put)
+
+    def change_at_once(self, run_id: str, require: Mapping[str, Any], put: Mapping[str, Any]) -> Run | None:
+        """One conditional change."""
         run = self.runs.get(run_id)
         if run is None or any(getattr(run, name) != value for name, value in require.items()):
             return None
@@ -62,6 +78,10 @@ class MemoryRunStore:
     async def mark(self, run_id: str, pass_no: int, name: str, number: int, now: float) -> Run | None:
         """Add a number to ``chunks_done`` (the plan's progress) or ``scored``."""
         await asyncio.sleep(0)
+        return self.mark_at_once(run_id, pass_no, name, number, now)
+
+    def mark_at_once(self, run_id: str, pass_no: int, name: str, number: int, now: float) -> Run | None:
+        """One addition."""
         run = self.runs.get(run_id)
         if run is None or run.pass_no != pass_no:
             return None
@@ -97,31 +117,48 @@ class MemoryResultStore:
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], ResultRow] = {}
         self.counted: set[tuple[str, str]] = set()
+        self.counts: Counter[str] = Counter()  # counted rows by run
+        self._sort_keys: dict[str, list[str]] = {}
 
     async def put(self, row: ResultRow) -> bool:
         """Write the row unless another has precedence; an earlier round goes to history first."""
         await asyncio.sleep(0)
+        return self.put_at_once(row)
+
+    def put_at_once(self, row: ResultRow) -> bool:
+        """One conditional put (and the copy to history)."""
         key = (row.pk, row.sk)
         there = self.rows.get(key)
         if there is not None and there.round < row.round:
-            self.rows[(f"history#{row.pk}", f"{there.round}#{row.sk}")] = there
+            self._store((f"history#{row.pk}", f"{there.round}#{row.sk}"), there)
         elif there is not None and (there.round, there.attempt_id) != (row.round, row.attempt_id):
             return False
-        self.rows[key] = row
-        self.counted.add(key)
+        self._store(key, row)
+        if key not in self.counted:
+            self.counted.add(key)
+            self.counts[row.run_id] += 1
         return True
+
+    def _store(self, key: tuple[str, str], row: ResultRow) -> None:
+        if key not in self.rows:
+            self._sort_keys.setdefault(key[0], []).append(key[1])
+        self.rows[key] = row
 
     async def count(self, run_id: str) -> int:
         """Counted rows of a run."""
         await asyncio.sleep(0)
-        return sum(1 for key in self.counted if self.rows[key].run_id == run_id)
+        return self.counts[run_id]
 
     async def bucket(self, run_id: str, bucket: int) -> AsyncIterator[ResultRow]:
         """All rows of one bucket, by sort key."""
         await asyncio.sleep(0)
+        for row in self.bucket_at_once(run_id, bucket):
+            yield row
+
+    def bucket_at_once(self, run_id: str, bucket: int) -> list[ResultRow]:
+        """The rows of one bucket as they are now."""
         partition = result_pk(run_id, bucket)
-        for key in sorted(key for key in self.rows if key[0] == partition):
-            yield self.rows[key]
+        return [self.rows[partition, key] for key in sorted(self._sort_keys.get(partition, ()))]
 
     def has(self, pk: str, sk: str) -> bool:
         """Is there such a row?"""
@@ -129,7 +166,9 @@ class MemoryResultStore:
 
     def uncount(self, pk: str, sk: str) -> None:
         """The row loses its index key: readable, not counted."""
-        self.counted.discard((pk, sk))
+        if (pk, sk) in self.counted:
+            self.counted.discard((pk, sk))
+            self.counts[self.rows[pk, sk].run_id] -= 1
 
 
 class MemoryControlStore:
@@ -142,11 +181,19 @@ class MemoryControlStore:
     async def read(self, platform: str) -> Control:
         """The item, or a fresh one."""
         await asyncio.sleep(0)
+        return self.read_at_once(platform)
+
+    def read_at_once(self, platform: str) -> Control:
+        """The item, or a fresh one."""
         return self.items.get(platform, Control(platform))
 
     async def replace(self, old: Control, new: Control) -> Control | None:
         """Compare and set by revision; the stored revision is ``old.revision + 1``, whatever ``new`` says."""
         await asyncio.sleep(0)
+        return self.replace_at_once(old, new)
+
+    def replace_at_once(self, old: Control, new: Control) -> Control | None:
+        """One compare and set."""
         there = self.items.get(old.platform, Control(old.platform))
         if there.revision != old.revision:
             return there
@@ -156,6 +203,10 @@ class MemoryControlStore:
     async def acquire(self, lease: str, owner: str, now: float, ttl: float) -> bool:
         """Take a lease that is free, over, or already ours."""
         await asyncio.sleep(0)
+        return self.acquire_at_once(lease, owner, now, ttl)
+
+    def acquire_at_once(self, lease: str, owner: str, now: float, ttl: float) -> bool:
+        """One conditional write."""
         holder, until = self.leases.get(lease, ("", 0.0))
         if holder not in ("", owner) and until > now:
             return False
@@ -165,6 +216,10 @@ class MemoryControlStore:
     async def release(self, lease: str, owner: str) -> None:
         """Give a lease back if it is still ours."""
         await asyncio.sleep(0)
+        self.release_at_once(lease, owner)
+
+    def release_at_once(self, lease: str, owner: str) -> None:
+        """One conditional delete."""
         if self.leases.get(lease, ("", 0.0))[0] == owner:
             del self.leases[lease]
 
@@ -174,15 +229,29 @@ class MemoryStatStore:
 
     def __init__(self) -> None:
         self.stats: dict[tuple[str, int, str], Stat] = {}
+        self._minutes: dict[tuple[str, int], list[str]] = {}
 
     async def put(self, stat: Stat) -> None:
         """Write once."""
         await asyncio.sleep(0)
-        self.stats.setdefault((stat.platform, stat.minute, stat.invocation), stat)
+        self.put_at_once(stat)
+
+    def put_at_once(self, stat: Stat) -> None:
+        """Write once."""
+        key = (stat.platform, stat.minute, stat.invocation)
+        if key not in self.stats:
+            self.stats[key] = stat
+            self._minutes.setdefault((stat.platform, stat.minute), []).append(stat.invocation)
 
     async def since(self, platform: str, start: float, end: float) -> list[Stat]:
         """Items of the minutes that hold ``start`` and ``end`` and of those between, in their order."""
         await asyncio.sleep(0)
-        first, last = int(start // 60), int(end // 60)
-        keys = sorted(key for key in self.stats if key[0] == platform and first <= key[1] <= last)
-        return [self.stats[key] for key in keys]
+        return self.since_at_once(platform, start, end)
+
+    def since_at_once(self, platform: str, start: float, end: float) -> list[Stat]:
+        """One query."""
+        return [
+            self.stats[platform, minute, invocation]
+            for minute in range(int(start // 60), int(end // 60) + 1)
+            for invocation in sorted(self._minutes.get((platform, minute), ()))
+        ]

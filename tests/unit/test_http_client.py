@@ -1,0 +1,310 @@
+"""How one call travels: headers, one total timeout, broken connections, the cap, keys."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
+from brandvane.platforms.http_client import HttpPlatformClient, new_http, protocol
+from brandvane.policy import ErrorKind
+from brandvane.simulation.memory_clock import ManualClock
+from builders import platform
+
+COMPLETION = {"id": "c1", "model": "m1-x", "choices": [{"message": {"content": "Acme."}, "finish_reason": "stop"}]}
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Keys:
+    """Keys by platform; remembers when one was asked for anew."""
+
+    def __init__(self, *keys: str | None) -> None:
+        self.keys = list(keys)
+        self.asked: list[bool] = []
+
+    async def key(self, platform: str, *, fresh: bool = False) -> str | None:
+        """The first key, or the next one when asked anew."""
+        self.asked.append(fresh)
+        if fresh and len(self.keys) > 1:
+            self.keys.pop(0)
+        return self.keys[0]
+
+
+async def ask(
+    http: httpx.AsyncClient, keys: Keys | None = None, *, timeout: float = 5.0, **settings: Any
+) -> Answer | Failure:
+    """One call of the first task's third attempt."""
+    client = HttpPlatformClient(http=http, secrets=keys or Keys("secret-key"), clock=ManualClock())
+    async with http:
+        return await client.ask(platform(**settings), "m1", "Who leads?", "zh-CN", "task-1/3", timeout)
+
+
+def mocked(reply: Callable[[httpx.Request], httpx.Response]) -> httpx.AsyncClient:
+    """A client whose requests go to ``reply``."""
+    return httpx.AsyncClient(transport=httpx.MockTransport(reply))
+
+
+def kind(reply: Answer | Failure) -> ErrorKind:
+    """The kind of a failure."""
+    assert isinstance(reply, Failure)
+    return reply.kind
+
+
+@asynccontextmanager
+async def serving(serve: Serve) -> AsyncIterator[str]:
+    """A server on loopback; its base URL."""
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await serve(reader, writer)
+        except ConnectionError:
+            pass  # the client went away, as it may
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.close()
+
+
+async def asked_of(serve: Serve, *, timeout: float = 5.0) -> Answer | Failure:
+    """One call to a server that behaves like ``serve``."""
+    async with serving(serve) as base_url:
+        return await ask(new_http(), timeout=timeout, base_url=base_url)
+
+
+def response(body: bytes, *, length: int | None = None, status: str = "200 OK") -> bytes:
+    """A response's bytes, its stated length perhaps a lie."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length or len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+async def test_a_call_carries_key_request_id_language_and_the_platforms_own_headers() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=COMPLETION)
+
+    await ask(mocked(reply), base_url="http://127.0.0.1:9/v1/", headers={"X-Region": "eu"})
+    headers = seen[0].headers
+    assert (seen[0].method, str(seen[0].url)) == ("POST", "http://127.0.0.1:9/v1/chat/completions")
+    assert headers["X-Client-Request-Id"] == "task-1/3"
+    assert headers["Authorization"] == "Bearer secret-key"
+    assert (headers["Accept-Language"], headers["X-Region"]) == ("zh-CN", "eu")
+    assert json.loads(seen[0].content) == {"model": "m1", "messages": [{"role": "user", "content": "Who leads?"}]}
+
+
+async def test_an_answer_keeps_the_parameters_as_sent_and_never_the_key() -> None:
+    parameters = {"system": "Be brief.", "temperature": 0.2, "search": True}
+    reply = await ask(mocked(lambda _: httpx.Response(200, json=COMPLETION)), parameters=parameters)
+    assert isinstance(reply, Answer)
+    assert reply.request == {
+        "model": "m1",
+        "temperature": 0.2,
+        "search": True,
+        "system": "Be brief.",
+        "locale": "zh-CN",
+    }
+    assert "secret-key" not in repr(reply)
+
+
+async def test_latency_is_the_calls_own() -> None:
+    clock = ManualClock()
+
+    async def reply(_: httpx.Request) -> httpx.Response:
+        await clock.sleep(2.5)
+        return httpx.Response(200, json=COMPLETION)
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(reply)) as http:
+        client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=clock)
+        answered = await clock.run(client.ask(platform(), "m1", "Who?", "", "t/1", 60.0))
+    assert answered.latency_s == 2.5
+
+
+async def test_without_a_key_nothing_is_sent() -> None:
+    def reply(_: httpx.Request) -> httpx.Response:
+        raise AssertionError("sent")
+
+    answered = await ask(mocked(reply), Keys(None))
+    assert kind(answered) is ErrorKind.AUTH_ERROR
+    assert isinstance(answered, Failure)
+    assert answered.message == "no key is stored for openai: brandvane keys set openai"
+    assert answered.scope == "platform"
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "密钥", "two\nlines", "", "   "])
+async def test_a_key_that_cannot_be_sent_is_told_without_showing_it(key: str) -> None:
+    answered = await ask(mocked(lambda _: httpx.Response(200, json=COMPLETION)), Keys(key))
+    assert kind(answered) is ErrorKind.AUTH_ERROR
+    assert not key.strip() or key not in repr(answered)
+
+
+async def test_a_key_stored_with_a_line_end_works() -> None:
+    sent: list[str] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers["Authorization"])
+        return httpx.Response(200, json=COMPLETION)
+
+    assert isinstance(await ask(mocked(reply), Keys("secret-key\n")), Answer)
+    assert sent == ["Bearer secret-key"]
+
+
+async def test_a_refused_key_is_read_anew_for_the_next_call() -> None:
+    keys = Keys("old", "new")
+    answered = await ask(mocked(lambda _: httpx.Response(401, json={"error": {"code": "invalid_api_key"}})), keys)
+    assert kind(answered) is ErrorKind.AUTH_ERROR
+    assert keys.asked == [False, True]
+    assert keys.keys == ["new"]
+
+
+async def test_a_complete_answer_over_the_wire_is_read() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(response(json.dumps(COMPLETION).encode()))
+        await writer.drain()
+
+    reply = await asked_of(serve)
+    assert isinstance(reply, Answer)
+    assert reply.text == "Acme."
+
+
+async def test_a_server_that_never_answers_is_a_timeout() -> None:
+    async def serve(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    assert kind(await asked_of(serve, timeout=0.05)) is ErrorKind.TIMEOUT
+
+
+async def test_the_timeout_bounds_the_whole_call_however_often_a_byte_comes() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(response(b"", length=10_000))
+        while True:
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    reply = await asked_of(serve, timeout=0.1)
+    assert kind(reply) is ErrorKind.TIMEOUT
+    assert isinstance(reply, Failure)
+    assert reply.message == "no complete answer within 0.1 s"
+
+
+async def test_a_connection_cut_before_the_answer_is_lost() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    reply = await asked_of(serve)
+    assert kind(reply) is ErrorKind.TIMEOUT
+    assert isinstance(reply, Failure)
+    assert reply.message.startswith("connection lost")
+
+
+async def test_a_connection_cut_within_the_answer_is_lost() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(response(b'{"id": "c1", "choi', length=5_000))
+        await writer.drain()
+        writer.close()
+
+    assert kind(await asked_of(serve)) is ErrorKind.TIMEOUT
+
+
+async def test_a_server_that_is_not_there_is_a_lost_connection() -> None:
+    server = await asyncio.start_server(lambda _r, _w: None, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    assert kind(await ask(new_http(), base_url=f"http://127.0.0.1:{port}/v1")) is ErrorKind.TIMEOUT
+
+
+async def test_a_server_that_does_not_speak_http_is_a_lost_connection() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"\x16\x03\x01 hello\r\n\r\n")
+        await writer.drain()
+
+    assert kind(await asked_of(serve)) is ErrorKind.TIMEOUT
+
+
+async def test_an_answer_above_the_cap_is_not_read_to_its_end() -> None:
+    sent = 0
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(response(b"", length=100 * RAW_MAX_BYTES))
+        for _n in range(100):
+            writer.write(b" " * RAW_MAX_BYTES)
+            await writer.drain()
+            sent += 1
+
+    reply = await asked_of(serve)
+    assert kind(reply) is ErrorKind.MALFORMED
+    assert sent < 100
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [(429, ErrorKind.RATE_LIMITED), (500, ErrorKind.SERVER_ERROR), (307, ErrorKind.CLIENT_ERROR)],
+)
+async def test_an_error_is_told_once_and_never_followed_or_repeated(status: int, expected: ErrorKind) -> None:
+    calls = 0
+
+    def reply(_: httpx.Request) -> httpx.Response:
+        nonlocal calls
+        calls += 1
+        return httpx.Response(status, headers={"Location": "http://127.0.0.1:9/x", "Retry-After": "12"})
+
+    answered = await ask(mocked(reply))
+    assert (kind(answered), calls) == (expected, 1)
+    assert isinstance(answered, Failure)
+    assert answered.retry_after == (None if status == 307 else 12.0)
+
+
+async def test_header_names_are_read_in_any_case() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 429 Slow\r\nRETRY-AFTER: 3\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+
+    reply = await asked_of(serve)
+    assert isinstance(reply, Failure)
+    assert reply.retry_after == 3.0
+
+
+async def test_a_base_url_that_is_none_is_the_requests_fault() -> None:
+    assert kind(await ask(new_http(), base_url="http://[::1")) is ErrorKind.CLIENT_ERROR
+
+
+async def test_a_gzip_body_that_is_none_does_not_raise() -> None:
+    def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(b"not gzip"))
+
+    assert isinstance(await ask(mocked(reply)), Failure)
+
+
+def test_a_protocol_that_is_not_spoken_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        protocol("telepathy")
+
+
+async def test_calls_in_flight_are_as_many_as_the_worker_makes() -> None:
+    together = asyncio.Barrier(30)
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await together.wait()
+        writer.write(response(json.dumps(COMPLETION).encode()))
+        await writer.drain()
+
+    async with serving(serve) as base_url, new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=ManualClock())
+        asked = replace(platform(), base_url=base_url)
+        replies = await asyncio.gather(*(client.ask(asked, "m1", "Who?", "", f"t{n}/1", 5.0) for n in range(30)))
+    assert all(isinstance(reply, Answer) for reply in replies)
