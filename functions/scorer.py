@@ -8,6 +8,7 @@ from typing import Any
 from brandvane.aws import wiring
 from brandvane.aws.environment import Environment, environment
 from brandvane.engine.score import Scored, score
+from brandvane.run import RunState
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -31,6 +32,6 @@ async def _score(env: Environment, event: dict[str, Any]) -> Scored:
         telemetry=env.telemetry,
     )
     run = await env.runs.get(event["run_id"])
-    if run is not None:
+    if run is not None and run.state is RunState.SCORING:
         await wiring.advance(env).step(run)
     return scored

@@ -88,9 +88,8 @@ def rate_changed(control: Control, rate: float | None, now: float) -> Control:
 
 
 def _new_epoch(control: Control, now: float) -> Control:
-    return replace(
-        control, epoch=control.epoch + 1, clock=max(control.clock, now) if control.clock > now + 1 else now + 1
-    )
+    # Slots of the old epoch that are more than a second away are void, nearer ones are not read anew.
+    return replace(control, epoch=control.epoch + 1, clock=now + 1)
 
 
 def with_hold(control: Control, hold_s: float) -> Control:

@@ -117,7 +117,10 @@ class Environment:
     def telemetry(self) -> LogTelemetry:
         """Logs, and metrics where the function publishes them."""
         publishes = os.environ.get("PUBLISH_METRICS") == "true"
-        logger = Logger(service="brandvane", level=os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"))
+        logger = Logger(
+            service=os.environ.get("POWERTOOLS_SERVICE_NAME", "brandvane"),
+            level=os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"),
+        )
         return LogTelemetry(logger=logger, stack=self.settings.stack, clients=self.clients if publishes else None)
 
     @cached_property

@@ -53,6 +53,7 @@ class MemoryQueue:
         self._default_max_receives = default_max_receives
         self._queues: dict[str, _Queue] = {}
         self._numbers = count(1)
+        self._order = count()
         self.waiters: dict[
             str, Callable[[], None]
         ] = {}  # told that a message of their queue may come sooner than they know
@@ -152,7 +153,7 @@ class MemoryQueue:
     def _show(self, queue: str, message: _Message) -> None:
         place = self._queue(queue)
         place.messages[message.message_id] = message
-        heappush(place.order, (message.visible_at, next(self._numbers), message.message_id))
+        heappush(place.order, (message.visible_at, next(self._order), message.message_id))
         if queue in self.waiters:
             self.waiters[queue]()
 

@@ -23,7 +23,7 @@ Record = TypeVar("Record", bound=Any)
 
 def with_fields(record: Record, put: Mapping[str, Any]) -> Record:
     """A copy with fields set; None clears a field, which then has its default (as an absent attribute has)."""
-    defaults = _defaults(type(record))
+    defaults = _defaults(type(record))  # type: ignore[arg-type]  # a class is hashable
     values = {name: defaults[name] if value is None else value for name, value in put.items()}
     return replace(record, **values)
 
