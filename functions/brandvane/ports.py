@@ -261,6 +261,10 @@ class Functions(Protocol):
 class PlatformClient(Protocol):
     """One AI platform behind one protocol."""
 
+    async def prepare(self, settings: PlatformSettings) -> None:
+        """Do what a first call would have to do, before its slot comes: fetch the key, load what is needed. Never raises."""
+        ...
+
     async def ask(
         self, settings: PlatformSettings, model: str, prompt: str, locale: str, request_id: str, timeout: float
     ) -> Answer | Failure:

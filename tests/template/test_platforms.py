@@ -115,7 +115,7 @@ def test_stand_ins_and_a_shorter_call_timeout_show_in_worker_and_parameter(proce
     assert resources["WorkerHunyuan"]["Properties"]["Environment"]["Variables"]["CALL_TIMEOUT"] == 8
     assert json.loads(resources["DeployedHunyuan"]["Properties"]["Value"]) == {
         "platform": "hunyuan",
-        "invocations": 10,
+        "invocations": 6,
         "batch_size": 10,
         "call_timeout": 8,
     }

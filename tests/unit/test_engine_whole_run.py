@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from brandvane.answer import Answer, unpack
-from brandvane.catalogue import Selection
 from brandvane.engine.plan import StartRequest
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, PlanMessage, calls_queue
 from brandvane.policy import ErrorKind
 from brandvane.ports import Unavailable
 from brandvane.run import RunState
-from brandvane.task import FINISHED
-from builders import NOW, Asked, Reply, ScriptedClient, answer, catalogue, failure, platform, tasks_of, together
+from brandvane.task import FINISHED, Outcome
+from builders import (
+    NOW,
+    Asked,
+    Reply,
+    ScriptedClient,
+    answer,
+    catalogue,
+    failure,
+    platform,
+    schedule,
+    tasks_of,
+    together,
+)
 from engine_rig import MemoryBench
 
 PLATFORMS = ("openai", "kimi", "qwen")
@@ -82,7 +94,8 @@ class Whole:
     """A stack in memory: pollers, schedules, functions that call one another."""
 
     def __init__(self, seed: int, *, shaky: float = 0.0) -> None:
-        given = catalogue(40, platforms=tuple(platform(name, rate=RATE) for name in PLATFORMS))
+        platforms = tuple(platform(name, rate=RATE) for name in PLATFORMS)
+        given = catalogue(40, platforms=platforms, schedules=(schedule(start="08:50", end="09:00"),))
         self.bench = MemoryBench.new(given, plan=False)
         self.moody = {name: Moody(seed + place) for place, name in enumerate(PLATFORMS)}
         self.clients = {name: ScriptedClient(self.bench.clock, self.moody[name], takes=3.0) for name in PLATFORMS}
@@ -104,7 +117,7 @@ class Whole:
 
     async def run(self, limit_s: float = 6 * 3600.0) -> None:
         """Start a run of everything and go on until it is reported."""
-        await self._tried(self.bench.planner.start(StartRequest(label="all", selection=Selection())))
+        await self._tried(self.bench.planner.start(StartRequest(schedule_id="core")))
         pollers = [self._poll(name) for name in PLATFORMS for _ in range(2)]
         await together(self._minutes(limit_s), self._plan(), self._write_back(), *pollers)
 
@@ -125,14 +138,16 @@ class Whole:
             await self._tried(bench.scanner.sweep(stop_at=bench.clock.now() + 50, on_the_minute=False))
             await self._functions()
             await bench.clock.sleep(30)
-            self.over = all(run.state is RunState.REPORTED for run in bench.world.runs.runs.values())
-        self.over = True
+            self.over = {run.state for run in bench.world.runs.runs.values()} == {RunState.REPORTED}
+        self.over = True  # also when the time is up
 
     async def _functions(self) -> None:
         runs = self.bench.world.runs
         for name, event in self.bench.functions.take():
-            if name == "planner":
+            if name == "planner" and "resume" in event:
                 await self._tried(self.bench.planner.resume(event["resume"]))
+            elif name == "planner":
+                await self._tried(self.bench.planner.start(StartRequest(**event["start"])))
             elif name == "scorer":
                 for bucket in event["buckets"]:
                     await runs.mark(event["run_id"], event["pass_no"], "scored", bucket, self.bench.clock.now())
@@ -195,7 +210,7 @@ def checked(whole: Whole) -> None:
         assert row.retry_count <= 3
     for client in whole.clients.values():
         starts = sorted(call.at for call in client.asked)
-        assert min(after - before for before, after in zip(starts, starts[1:], strict=False)) >= 1 / RATE
+        assert min(after - before for before, after in pairwise(starts)) >= 1 / RATE
         assert len({call.request_id for call in client.asked}) == len(client.asked)
         assert client.most_in_flight <= 10
 
@@ -208,7 +223,7 @@ async def test_every_task_of_a_run_on_moody_platforms_ends_as_one_row(seed: int)
     answered = sum((moody.answered for moody in whole.moody.values()), Counter[str]())
     assert max(answered.values()) == 1  # no call after its answer
     outcomes = Counter(row.outcome for row in whole.bench.rows())
-    assert outcomes["ok"] == len(answered)
+    assert outcomes[Outcome.OK] == len(answered)
     assert sum(outcomes.values()) == 120
 
 

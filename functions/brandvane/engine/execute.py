@@ -130,6 +130,7 @@ class Worker:
     async def _batch(self, run: Run) -> _Batch:
         catalogue = await self._prompts.catalogue(run.catalogue_version)
         settings = catalogue.monitor.platform(self._platform)
+        await self._client.prepare(settings)
         budget = settings.day_budget_usd
         limits = Limits(
             settings.rate,

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+import anyio
 import httpx
 
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.errors import failure
 from brandvane.policy import ErrorKind
-from brandvane.ports import Clock
+from brandvane.ports import Clock, Unavailable
 
 # Loaded when first used, so that a worker imports the one protocol that its platform speaks.
 _MODULES: Mapping[str, str] = {"openai_chat": "brandvane.platforms.openai_chat"}
 CONNECT_TIMEOUT_S = 10.0
+PREPARE_TIMEOUT_S = 2.0
 KEEP_ALIVE_S = 20.0  # below what servers commonly close at, so that no call meets a closing connection
 
 
@@ -67,6 +70,26 @@ class HttpPlatformClient:
         self._http = http
         self._secrets = secrets
         self._clock = clock
+        self._prepared: set[str] = set()
+
+    async def prepare(self, settings: PlatformSettings) -> None:
+        """Once in an environment: key, protocol module, the network libraries' own lazy imports, the name's address.
+
+        A first call that did all this after its slot had come would arrive too near to the next one's.
+        """
+        if settings.base_url in self._prepared:
+            return
+        self._prepared.add(settings.base_url)
+        with contextlib.suppress(
+            Unavailable, OSError, TimeoutError, KeyError
+        ):  # the call itself will say what is wrong
+            await self._secrets.key(settings.name)
+            protocol(settings.protocol)
+            importlib.import_module("h11")
+            url = httpx.URL(settings.base_url)
+            async with asyncio.timeout(PREPARE_TIMEOUT_S):
+                stream = await anyio.connect_tcp(url.host, url.port or (443 if url.scheme == "https" else 80))
+                await stream.aclose()
 
     async def ask(
         self,
