@@ -287,7 +287,7 @@ class MemoryBench(Bench):
     def put(self, *made: Task) -> None:
         """Records as they are."""
         for one in made:
-            self.world.tasks._store(one)
+            self.world.tasks.store_at_once(one)
 
     def waiting(self, number: int, state: State = State.DISPATCHED, **fields: Any) -> list[Task]:
         """The run's first ``number`` tasks in a state, due now unless ``next_execute_time`` is given."""

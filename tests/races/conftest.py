@@ -6,15 +6,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from races.stage import Stage
+from brandvane.aws.client import Clients
+from races.stage import Stage, machine
+
+MACHINES = 4
+
+
+@pytest.fixture(scope="session")
+def machines(emulator_endpoint: str) -> Iterator[list[Clients]]:
+    """Clients of several machines; making them takes longer than most races."""
+    made = [machine(emulator_endpoint) for _ in range(MACHINES)]
+    yield made
+    for clients in made:
+        clients.close()
 
 
 @pytest.fixture
-def stage(emulator_endpoint: str) -> Iterator[Stage]:
+def stage(emulator_endpoint: str, machines: list[Clients]) -> Stage:
     """Tables, queues and a bucket that nobody else uses."""
-    made = Stage(emulator_endpoint)
-    yield made
-    made.close()
+    return Stage(emulator_endpoint, machines)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

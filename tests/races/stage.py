@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import emulator
@@ -35,9 +37,10 @@ FAST = platform(rate=200.0, in_flight=100)
 class Stage:
     """One stack on an emulator. ``engine()`` makes another set of adapters and an engine on it, as another machine would."""
 
-    def __init__(self, endpoint: str, questions: int = 30) -> None:
+    def __init__(self, endpoint: str, machines: Sequence[Clients], questions: int = 30) -> None:
         self.endpoint = endpoint
-        self.clients = emulator.clients_for(endpoint)
+        self.clients = machines[0]
+        self._machines = cycle(machines)
         self.stack = emulator.unique_stack()
         self.tables = emulator.create_tables(self.clients, self.stack)
         self.bucket = emulator.create_bucket(self.clients, self.stack)
@@ -46,7 +49,6 @@ class Stage:
         self.catalogue: Catalogue = catalogue(questions, platforms=(FAST,))
         self.run: Run = self.run_now()
         self.calls: list[ScriptedClient] = []
-        self.opened: list[Clients] = [self.clients]
 
     def run_now(self, **fields: Any) -> Run:
         """A run whose window began an hour ago."""
@@ -58,8 +60,7 @@ class Stage:
         self, reply: Callable[..., Reply] | None = None, *, takes: float = 0.0, clients: Clients | None = None
     ) -> Bench:
         """Another machine."""
-        own = clients or emulator.clients_for(self.endpoint)
-        self.opened.append(own)
+        own = clients or next(self._machines)
         clock = SystemClock()
         client = ScriptedClient(clock, reply or (lambda _number, _asked: answer()), takes=takes)
         self.calls.append(client)
@@ -122,13 +123,21 @@ class Stage:
         """The task of every call that any machine made."""
         return [call.task_id for client in self.calls for call in client.asked]
 
-    def close(self) -> None:
-        """Let the threads end."""
-        for clients in self.opened:
-            clients.close()
-
 
 def message(task: Task, name: str = "m", **fields: Any) -> Delivered:
     """A message of a task, as Lambda hands it over."""
     body = json.loads(CallMessage(task.task_id, task.run_id, task.dispatch_no, task.next_execute_time).encode())
     return Delivered(f"{name}-{task.task_id}", f"receipt-{name}", json.dumps(body | fields))
+
+
+async def at_some_moment(work: Awaitable[Any], within_s: float = 0.03) -> Any:
+    """The work, begun at a random moment: so that racers really come in either order."""
+    await asyncio.sleep(random.uniform(0, within_s))
+    return await work
+
+
+def machine(endpoint: str) -> Clients:
+    """One machine's clients, made now, so that no race is decided by who makes its clients first."""
+    clients = emulator.clients_for(endpoint)
+    _ = clients.dynamodb, clients.sqs, clients.s3
+    return clients

@@ -100,7 +100,7 @@ async def test_a_message_that_is_too_early_is_released_and_sent_again_for_its_in
     (record,) = bench.world.tasks.records.values()
     assert (record.state, record.dispatch_no, record.retry_count) == (State.DISPATCHED, 2, 0)
     assert bench.client.asked == []
-    assert bench.queue.next_visible("calls-openai") == NOW + 5
+    assert bench.queue.next_visible("calls-openai") == NOW + 4
 
 
 async def test_a_second_message_of_a_claimed_task_is_done_with() -> None:

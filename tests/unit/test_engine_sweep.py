@@ -256,3 +256,19 @@ async def test_a_full_rate_is_not_written_again() -> None:
     bench = MemoryBench.new()
     await swept(bench)
     assert "openai" not in bench.world.control.items
+
+
+async def test_a_partition_that_is_refused_does_not_keep_the_others_from_it() -> None:
+    bench = MemoryBench.new()
+    each_state(bench)
+    done = await bench.clock.run(bench.without(tasks={"due": [Unavailable("hot partition")]}).sweep())
+    assert done.acted == {"given_back": 1, "rescued": 1, "reminded": 1}
+    assert len(bench.telemetry.named("partition_not_swept")) == 1
+
+
+async def test_a_partition_that_is_refused_leaves_a_final_run_to_the_next_walk() -> None:
+    bench = MemoryBench.new(catalogue(1), deadline=NOW - 1)
+    bench.waiting(1, State.PULLED, act_at=NOW + 30)
+    await bench.clock.run(bench.without(tasks={"page": [Unavailable("hot partition")]}).sweep())
+    assert [row.outcome for row in bench.rows()] == [Outcome.EXPIRED]
+    assert not bench.world.runs.runs[bench.run.run_id].swept

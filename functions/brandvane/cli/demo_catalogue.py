@@ -30,8 +30,8 @@ class Pace:
     """How the simulated platforms are asked: their limits as the monitor states them, and how long a call is expected to take."""
 
     rate: float = 10.0
-    in_flight: int = 100
-    expected_hold_s: float = 10.0
+    in_flight: int = 60
+    expected_hold_s: float = 12.0
 
 
 def example_questions(source: Path, folder: Path) -> None:
@@ -112,21 +112,49 @@ def _identifier(name: str, number: int, taken: set[str]) -> str:
 def write_monitor(
     folder: Path, platforms: Sequence[str], base_urls: Mapping[str, str], pace: Pace, samples: int, now: datetime
 ) -> None:
-    """``monitor.yaml``: the platforms at their simulated addresses, and one schedule that is not due for half a day.
-
-    (A schedule that is due now would start a run of its own beside the demo's.)
-    """
-    start = now.astimezone(UTC) + timedelta(hours=12)
-    end, deadline = start + timedelta(minutes=30), start + timedelta(minutes=60)
+    """``monitor.yaml``: the platforms at their simulated addresses, and one schedule that is not due for half a day."""
     settings = {"rate": pace.rate, "in_flight": pace.in_flight, "call_timeout_s": CALL_TIMEOUT_S}
     document = {
         "platforms": {name: {"base_url": base_urls[name], **settings} for name in platforms},
         "samples": samples,
         "time_zone": "UTC",
         "expected_hold_s": pace.expected_hold_s,
-        "schedules": [{"id": "daily", "window": f"{start:%H:%M}-{end:%H:%M}", "deadline": f"{deadline:%H:%M}"}],
+        "schedules": [schedule_in_half_a_day(now)],
     }
     _dump(folder / "monitor.yaml", document)
+
+
+def write_play_monitor(
+    source: Path,
+    folder: Path,
+    platforms: Sequence[str],
+    base_urls: Mapping[str, str],
+    pace: Pace,
+    now: datetime,
+) -> None:
+    """The example's own monitor with some of its platforms; those in ``base_urls`` are simulated ones.
+
+    Its schedules give way to one that is not due for half a day, so that nothing is asked that nobody has asked for.
+    """
+    import yaml
+
+    document = yaml.safe_load((source / "monitor.yaml").read_text(encoding="utf-8"))
+    settings = {"rate": pace.rate, "in_flight": pace.in_flight, "call_timeout_s": CALL_TIMEOUT_S}
+    told = document["platforms"]
+    document["platforms"] = {
+        name: {**(told.get(name) or {}), **({"base_url": base_urls[name], **settings} if name in base_urls else {})}
+        for name in platforms
+    }
+    document["schedules"] = [schedule_in_half_a_day(now)]
+    document["time_zone"] = "UTC"
+    _dump(folder / "monitor.yaml", document)
+
+
+def schedule_in_half_a_day(now: datetime) -> dict[str, str]:
+    """A row of ``schedules`` that begins 12 hours from now (UTC): one that is due now would start a run by itself."""
+    start = now.astimezone(UTC) + timedelta(hours=12)
+    end, deadline = start + timedelta(minutes=30), start + timedelta(minutes=60)
+    return {"id": "daily", "window": f"{start:%H:%M}-{end:%H:%M}", "deadline": f"{deadline:%H:%M}"}
 
 
 def checked(folder: Path) -> Catalogue:

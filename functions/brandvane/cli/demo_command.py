@@ -82,7 +82,7 @@ def prepare(state: LocalState, folder: Path, least: int | None, pace: Pace | Non
     write_monitor(folder, state.platforms, state.base_urls, pace, 1, datetime.now(UTC))
     samples = 1 if least is None else samples_for(checked(folder), least)
     write_monitor(folder, state.platforms, state.base_urls, pace, samples, datetime.now(UTC))
-    brandvane(environment_for(state), "catalogue", "push", str(folder))
+    brandvane(environment_for(state), "catalogue", "push", str(folder), "--yes")
     return checked(folder)
 
 

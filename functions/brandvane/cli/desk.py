@@ -102,6 +102,10 @@ class Desk:
         except Refusal as error:
             raise CliError(str(error)) from error
 
+    def close(self) -> None:
+        """End the event loop."""
+        self._runner.close()
+
     @property
     def onlooker(self) -> Onlooker:
         """Use case."""
@@ -209,8 +213,9 @@ def desk_options(function: Callable[_P, _R]) -> Callable[..., _R]:
     @click.pass_context
     @wraps(function)
     def with_desk(context: click.Context, /, *args: Any, aws: AwsContext, **kwargs: Any) -> _R:
-        opened = context.find_object(DeskOf) or DeskOf(desk_of)
-        return function(*args, desk=opened.make(aws), **kwargs)  # type: ignore[arg-type]
+        desk = (context.find_object(DeskOf) or DeskOf(desk_of)).make(aws)
+        context.call_on_close(desk.close)
+        return function(*args, desk=desk, **kwargs)  # type: ignore[arg-type]
 
     return with_desk
 

@@ -49,7 +49,7 @@ def sam_program() -> Path:
 
 
 def _remedy(stated: str | None) -> str:
-    return f"correct {SAM_VARIABLE}" if stated else "run 'make tools'"
+    return f"correct {SAM_VARIABLE}" if stated else "run 'make demo'"
 
 
 def this_machine() -> Machine:
@@ -67,9 +67,9 @@ def this_machine() -> Machine:
         [str(python), "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True, check=False
     )
     if shown.returncode != 0:
-        raise CliError(f"{python} does not run; remove {folder.parent} and run 'make tools'")
+        raise CliError(f"{python} does not run; remove {folder.parent} and run 'make demo'")
     major, minor = (int(part) for part in shown.stdout.split())
-    return Machine(runtime_of(major, minor, _runtimes()), folder, architecture_of(platform.machine()))
+    return Machine(runtime_of(major, minor, runtimes()), folder, architecture_of(platform.machine()))
 
 
 def runtime_of(major: int, minor: int, known: tuple[str, ...]) -> str:
@@ -82,13 +82,13 @@ def runtime_of(major: int, minor: int, known: tuple[str, ...]) -> str:
         least = ".".join(map(str, LEAST_PYTHON))
         raise CliError(
             f"the emulator runs on Python {major}.{minor}, and functions need {least} or newer:"
-            " remove .tools/ and run 'make tools' with a newer Python first in PATH"
+            " remove .tools/ and run 'make demo' with a newer Python first in PATH"
         )
     runtime = f"python{major}.{minor}"
     if known and runtime not in known:
         raise CliError(
             f"the emulator runs on Python {major}.{minor}, for which the template knows no Lambda runtime"
-            f" ({', '.join(known)}): remove .tools/ and run 'make tools' with one of these first in PATH"
+            f" ({', '.join(known)}): remove .tools/ and run 'make demo' with one of these first in PATH"
         )
     return runtime
 
@@ -105,7 +105,7 @@ def architecture_of(machine: str) -> str:
         raise CliError(f"processor {machine}: functions run on x86_64 and arm64 only") from None
 
 
-def _runtimes() -> tuple[str, ...]:
+def runtimes() -> tuple[str, ...]:
     """The runtimes that the template allows; none where they cannot be found (the deployment then says so itself)."""
     text = (ROOT / "template.yaml").read_text(encoding="utf-8") if (ROOT / "template.yaml").is_file() else ""
     parameter = re.search(r"^  PythonRuntime:\n((?:    .*\n)+)", text, re.MULTILINE)

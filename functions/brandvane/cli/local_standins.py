@@ -20,7 +20,7 @@ DEFAULT_SEED = 20
 
 # What every simulated platform allows and how it answers. The cap stays below the local call timeout of 8 s, so that only a
 # hang runs into it; the template gives them 60 slots (Sizes.StandIn).
-LIMITS: Mapping[str, float] = {"rate": 10, "in_flight": 100, "median": 1.2, "sigma": 0.5, "cap": 6.0}
+LIMITS: Mapping[str, float] = {"rate": 10, "in_flight": 60, "median": 1.2, "sigma": 0.5, "cap": 6.0}
 FAULTS: Mapping[str, float] = {
     "error_500": 0.02,
     "error_503": 0.01,

@@ -28,9 +28,7 @@ def warm(state: LocalState, platforms: Sequence[Deployed]) -> int:
 
     names = [function_name(state.stack, f"worker-{each.platform}") for each in platforms]
     wanted = [name for name, each in zip(names, platforms, strict=True) for _ in range(each.invocations)]
-    config = Config(
-        read_timeout=AT_ONCE_S, retries={"total_max_attempts": 1}, max_pool_connections=max(len(wanted), 1)
-    )
+    config = Config(read_timeout=AT_ONCE_S, retries={"total_max_attempts": 1}, max_pool_connections=max(len(wanted), 1))
     client = session_of(state).client("lambda", endpoint_url=state.endpoint, config=config)
     # All at once: an environment that is done before the next invocation arrives would be used again.
     with ThreadPoolExecutor(max(len(wanted), 1)) as pool:

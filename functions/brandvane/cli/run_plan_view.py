@@ -19,7 +19,10 @@ def plan_lines(rehearsal: Rehearsal, cost: Estimate, *, dry_run: bool) -> list[s
     """The plan for people."""
     run, monitor = rehearsal.run, rehearsal.catalogue.monitor
     zone = monitor.time_zone
-    lines = [_headline(rehearsal, dry_run=dry_run)]
+    if rehearsal.exists:
+        return [_of_existing(run), f"brandvane run status {run.run_id}"]
+    tasks = number(run.total, "task")
+    lines = [f"run {run.run_id} would have {tasks}" if dry_run else f"run {run.run_id}: {tasks}"]
     rows = [
         (
             platform,
@@ -49,13 +52,9 @@ def plan_lines(rehearsal: Rehearsal, cost: Estimate, *, dry_run: bool) -> list[s
     return lines
 
 
-def _headline(rehearsal: Rehearsal, *, dry_run: bool) -> str:
-    run = rehearsal.run
-    tasks = number(run.total, "task")
-    if rehearsal.exists:
-        again = "" if run.schedule_id is None else "; to ask again today, give it a --label"
-        return f"run {run.run_id} is there already: {run.state}, {tasks}; nothing was started{again}"
-    return f"run {run.run_id} would have {tasks}" if dry_run else f"run {run.run_id}: {tasks}"
+def _of_existing(run: Run) -> str:
+    again = "" if run.schedule_id is None else "; to ask its questions again today, give it a --label"
+    return f"run {run.run_id} is there already: {run.state}, {number(run.total, 'task')}; nothing was started{again}"
 
 
 def plan_document(rehearsal: Rehearsal, cost: Estimate, *, dry_run: bool) -> dict[str, Any]:

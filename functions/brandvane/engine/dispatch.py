@@ -33,6 +33,7 @@ from brandvane.ports import (
     TaskQueue,
     TaskStore,
     Telemetry,
+    Unavailable,
     Watched,
 )
 from brandvane.run import RunState
@@ -172,15 +173,18 @@ class Dispatcher:
     ) -> list[Watched]:
         """Up to ``room`` due entries of a partition that may be called; those that may not must not hide the ones behind them."""
         kept: list[Watched] = []
-        page = await self._tasks.due(watch, before, max(room, PAGE))
-        while page:
-            for entry in page:
-                allowed = entry.act_at <= before and target_name(platform, entry.model) not in paused
-                if allowed and not await self._reader.is_final(entry.run_id):
-                    kept.append(entry)
-            if len(kept) >= room or page[-1].act_at > before:
-                break
-            page = await self._tasks.page(watch, page[-1], PAGE)
+        try:
+            page = await self._tasks.due(watch, before, max(room, PAGE))
+            while page:
+                for entry in page:
+                    allowed = entry.act_at <= before and target_name(platform, entry.model) not in paused
+                    if allowed and not await self._reader.is_final(entry.run_id):
+                        kept.append(entry)
+                if len(kept) >= room or page[-1].act_at > before:
+                    break
+                page = await self._tasks.page(watch, page[-1], PAGE)
+        except Unavailable as error:  # a partition that is refused must not keep the others from their turn
+            self._telemetry.event("partition_not_dispatched", watch=watch, error=str(error))
         return kept[:room]
 
     async def _send(self, platform: str, entries: Sequence[Watched]) -> int:

@@ -13,6 +13,8 @@ from brandvane.policy import MAX_DELAY_S
 from brandvane.ports import Clock, Envelope, TaskQueue, TaskStore, Telemetry, Unavailable
 from brandvane.task import Task
 
+EARLY_S = 1.0  # time for polling, claiming and reserving (docs/decisions/0005-messages-come-early.md)
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -25,8 +27,8 @@ class Due:
 
 
 def delay_until(at: float, now: float) -> int:
-    """Whole seconds of DelaySeconds: floor, so that the message is early and the worker holds it to its instant."""
-    return math.floor(min(max(at - now, 0.0), MAX_DELAY_S))
+    """Whole seconds of DelaySeconds: one to two seconds early, and the worker holds the message to its instant."""
+    return math.floor(min(max(at - now - EARLY_S, 0.0), MAX_DELAY_S))
 
 
 class Sender:

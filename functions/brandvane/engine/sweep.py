@@ -106,7 +106,10 @@ class Scanner:
             await self._overdue(platform, stop_at)
         for run in unfinished:
             if run.is_final(self._clock.now()) and not run.swept:
-                await self._end_run(run, stop_at)
+                try:
+                    await self._end_run(run, stop_at)
+                except Unavailable as error:
+                    self._telemetry.event("run_not_ended", run_id=run.run_id, error=str(error))
         in_hand = await self._in_hand(platforms)
         states = {}
         for run in unfinished:
@@ -126,8 +129,13 @@ class Scanner:
 
     async def _overdue(self, platform: str, stop_at: float) -> None:
         for state in HELD:
-            entries = await self._tasks.due(held_watch(platform, state), self._clock.now(), PAGE)
-            await self._each(entries, stop_at)
+            watch = held_watch(platform, state)
+            try:
+                entries = await self._tasks.due(watch, self._clock.now(), PAGE)
+            except Exception as error:  # a partition that is refused or cannot be read must not keep the others from it
+                self._telemetry.event("partition_not_swept", watch=watch, error=repr(error))
+            else:
+                await self._each(entries, stop_at)
 
     async def _each(self, entries: Sequence[Watched], stop_at: float) -> None:
         gate = asyncio.Semaphore(AT_ONCE)
@@ -162,7 +170,11 @@ class Scanner:
         after: Watched | None = None
         clean = True
         while self._clock.now() < stop_at:
-            page = await self._tasks.page(watch, after, PAGE)
+            try:
+                page = await self._tasks.page(watch, after, PAGE)
+            except Exception as error:  # as above: the other partitions are walked all the same
+                self._telemetry.event("partition_not_swept", watch=watch, error=repr(error))
+                return False
             mine = [entry for entry in page if entry.run_id == run.run_id]
             clean = clean and not mine
             if mine and not await self._still_final(run):

@@ -15,6 +15,10 @@ class MemoryBlobs:
     async def put(self, key: str, body: bytes, content_type: str) -> None:
         """Write an object."""
         await asyncio.sleep(0)
+        self.put_at_once(key, body, content_type)
+
+    def put_at_once(self, key: str, body: bytes, content_type: str) -> None:
+        """One write."""
         self.objects[key] = bytes(body)
         self.content_types[key] = content_type
 
@@ -26,4 +30,8 @@ class MemoryBlobs:
     async def keys(self, prefix: str) -> list[str]:
         """Keys below a prefix, sorted."""
         await asyncio.sleep(0)
+        return self.keys_at_once(prefix)
+
+    def keys_at_once(self, prefix: str) -> list[str]:
+        """One listing."""
         return sorted(key for key in self.objects if key.startswith(prefix))

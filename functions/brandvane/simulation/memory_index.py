@@ -11,7 +11,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 from brandvane.ports import Watched
-from brandvane.task import Task
+from brandvane.task import RECORD_VERSION, Task
 
 _LAST = "\uffff"  # sorts behind every task id
 
@@ -27,16 +27,16 @@ class SortedIndex:
         """A record was written."""
         self._enter(task)
 
-    def due(self, watch: str, before: float, limit: int) -> list[Watched]:
-        """Up to ``limit`` entries with ``act_at <= before``, earliest first."""
+    def due(self, watch: str, before: float, limit: int, version: int = RECORD_VERSION) -> list[Watched]:
+        """Up to ``limit`` entries with ``act_at <= before``, earliest first; records of a newer version are left out."""
         entries = self._entries(watch)
-        return self._shown(entries[: min(limit, bisect_right(entries, (before, _LAST)))])
+        return self._shown(entries, 0, bisect_right(entries, (before, _LAST)), limit, version)
 
-    def page(self, watch: str, after: Watched | None, limit: int) -> list[Watched]:
+    def page(self, watch: str, after: Watched | None, limit: int, version: int = RECORD_VERSION) -> list[Watched]:
         """Entries by ``act_at``, beginning after ``after``, which need not exist any more."""
         entries = self._entries(watch)
         start = 0 if after is None else bisect_right(entries, (after.act_at, after.task_id))
-        return self._shown(entries[start : start + limit])
+        return self._shown(entries, start, len(entries), limit, version)
 
     def count_due(self, watch: str, before: float, cap: int) -> int:
         """How many entries have ``act_at <= before``, at most ``cap``."""
@@ -57,8 +57,15 @@ class SortedIndex:
         self._seen[task.task_id] = task
         insort(self._partitions.setdefault(task.watch, []), (task.act_at, task.task_id))
 
-    def _shown(self, entries: list[tuple[float, str]]) -> list[Watched]:
-        return [_watched(self._seen[task_id]) for _, task_id in entries]
+    def _shown(self, entries: list[tuple[float, str]], start: int, end: int, limit: int, version: int) -> list[Watched]:
+        found: list[Watched] = []
+        for place in range(start, end):
+            if len(found) >= limit:
+                break
+            task = self._seen[entries[place][1]]
+            if task.v <= version:
+                found.append(_watched(task))
+        return found
 
 
 class LaggingIndex(SortedIndex):

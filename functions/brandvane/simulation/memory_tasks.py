@@ -39,7 +39,7 @@ class MemoryTaskStore:
         """Put one task unless it exists."""
         if task.task_id in self.records:
             return False
-        self._store(task)
+        self.store_at_once(task)
         return True
 
     async def get(self, task_id: str) -> Task | None:
@@ -59,7 +59,7 @@ class MemoryTaskStore:
         if old is None or verdict is not Verdict.MOVED:
             return Moved(verdict, old)
         new = applied(old, change)
-        self._store(new)
+        self.store_at_once(new)
         return Moved(verdict, new)
 
     async def due(self, watch: str, before: float, limit: int) -> list[Watched]:
@@ -96,6 +96,7 @@ class MemoryTaskStore:
         self._results.uncount(row_pk, row_sk)
         return self.move_at_once(task.task_id, change).ours
 
-    def _store(self, task: Task) -> None:
+    def store_at_once(self, task: Task) -> None:
+        """Write a record as it is."""
         self.records[task.task_id] = task
         self.index.changed(task)

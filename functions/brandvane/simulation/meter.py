@@ -23,11 +23,12 @@ INDEX_ENTRY = 1  # units of an entry of any of the indexes but those of runs
 
 def item_size(record: Any) -> int:
     """Bytes of a record as an item."""
-    return sum(
-        length + _size(value)
-        for name, length in _names(type(record))
-        if (value := getattr(record, name)) is not None and value not in ("", b"", frozenset())
-    )
+    size = 0
+    for name, length in _names(type(record)):  # type: ignore[arg-type]  # a class is hashable
+        value = getattr(record, name)
+        if value is not None and value not in ("", b"", frozenset()):
+            size += length + _size(value)
+    return size
 
 
 @lru_cache(maxsize=16)
