@@ -60,6 +60,9 @@ def test_the_log_survives_a_kill(tmp_path: Path) -> None:
         url = json.loads(line)["platforms"]["gpt"]["base_url"] + "/chat/completions"
         body = {"model": "m", "messages": [{"role": "user", "content": "?"}]}
         httpx.post(url, json=body, headers={"X-Client-Request-Id": "t/1"}, trust_env=False)
+        # The row is written when the call has ended, which the client may know a moment earlier.
+        served = json.loads(line)["url"] + "/_standin/log"
+        assert any(httpx.get(served, trust_env=False).text for _ in range(200))
     finally:
         ended(process, signal.SIGKILL)
     (row,) = log.read_text(encoding="utf-8").splitlines()
