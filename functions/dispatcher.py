@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brandvane.aws import wiring
 from brandvane.aws.environment import environment
+from brandvane.engine.dispatch import PATIENCE_S
 
 if TYPE_CHECKING:
     from brandvane.engine.dispatch import Dispatcher
@@ -20,8 +21,8 @@ def dispatcher() -> Dispatcher:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Invoked every minute, and by the planner when first tasks are there. The event says nothing."""
+    """Invoked every minute (event ``{}``), and by whoever knows of new tasks (``NEW_TASKS``): that tick is worth waiting for."""
     env = environment()
-    tick = env.run(dispatcher().tick())
+    tick = env.run(dispatcher().tick(PATIENCE_S if event.get("new_tasks") else 0.0))
     env.telemetry.event("tick", **asdict(tick))
     return asdict(tick)

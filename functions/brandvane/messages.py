@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from brandvane.task import Outcome
 MESSAGE_VERSION = 1
 PLAN_QUEUE = "plan"
 WRITEBACK_QUEUE = "writeback"
+NEW_TASKS: Mapping[str, bool] = {"new_tasks": True}  # event to the dispatcher: there is something it may not have seen
 _BROKEN = (KeyError, TypeError, ValueError, OverflowError)  # JSON as Python reads it has Infinity, which is no int
 
 

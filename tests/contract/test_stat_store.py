@@ -62,3 +62,9 @@ async def test_invocations_of_one_minute_are_all_there(world: World) -> None:
     for each in stats:
         await world.stats.put(each)
     assert await world.stats.since(platform, MINUTE * 60, MINUTE * 60) == stats
+
+
+async def test_a_range_that_ends_before_it_begins_is_empty(world: World) -> None:
+    platform = unique("platform")
+    await world.stats.put(stat(platform))
+    assert await world.stats.since(platform, (MINUTE + 5) * 60, MINUTE * 60) == []

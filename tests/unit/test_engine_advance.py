@@ -182,3 +182,17 @@ async def test_all_rows_are_written_only_when_none_is_missing() -> None:
     bench = await with_rows(3)
     assert not await bench.advance.all_written(bench.run)
     assert await bench.advance.all_written(replace(bench.run, planned={"openai": 3}))
+
+
+async def test_a_run_that_ends_before_its_window_asks_for_no_minutes_to_come() -> None:
+    bench = await with_rows(4, window_start=NOW + 90)
+    asked: list[tuple[float, float]] = []
+    since = bench.world.stats.since
+
+    async def remembering(platform: str, start: float, end: float) -> list[Stat]:
+        asked.append((start, end))
+        return await since(platform, start, end)
+
+    bench.world.stats.since = remembering  # type: ignore[method-assign]
+    await stepped(bench)
+    assert asked == [(NOW, NOW)]

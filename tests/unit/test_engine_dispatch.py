@@ -295,3 +295,12 @@ async def test_a_partition_that_is_refused_does_not_keep_the_others_from_their_t
     faults = [None] * 4 + [Unavailable("hot partition")]  # the four of high, then the first of normal
     tick = await bench.clock.run(bench.without(tasks={"due": faults}).dispatcher.tick())
     assert tick.sent == {"openai": 20 - one}
+
+
+async def test_one_who_knows_of_new_tasks_waits_for_the_dispatcher_at_work() -> None:
+    bench = MemoryBench.new()
+    pending(bench, 1)
+    await bench.world.control.acquire("dispatcher", "another", NOW, 5.0)
+    tick = await bench.clock.run(bench.dispatcher.tick(20.0))
+    assert (tick.busy, tick.sent) == (False, {"openai": 1})
+    assert bench.clock.now() == NOW + 5

@@ -145,11 +145,14 @@ async def test_the_cost_is_booked_where_there_is_a_budget_and_told_in_any_case()
     assert only_stat(bench).cost_microusd == 60
 
 
-async def test_a_stat_item_that_cannot_be_written_costs_nothing_else() -> None:
-    bench = MemoryBench.new()
+@pytest.mark.parametrize("fault", [Unavailable("no"), ValueError("cannot be stored")])
+async def test_figures_that_cannot_be_written_do_not_bring_a_finished_batch_again(fault: Exception) -> None:
+    bench = MemoryBench.new(catalogue(platforms=(platform(day_budget_usd=1.0),)))
     records = await bench.delivered(1)
-    assert await handled(bench.without(stats={"put": [Unavailable("no")]}), records) == frozenset()
+    faulty = bench.without(stats={"put": [fault]}, controls={"replace": [None, fault]})
+    assert await handled(faulty, records) == frozenset()
     assert bench.states() == [State.DONE]
+    assert [event["what"] for event in bench.telemetry.named("not_booked")] == ["cost", "stat"]
 
 
 async def test_a_long_call_beats_every_30_seconds() -> None:

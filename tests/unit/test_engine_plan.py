@@ -268,7 +268,7 @@ async def test_tasks_due_at_once_call_the_dispatcher_and_later_ones_do_not() -> 
     for bench in (soon, late):
         await started(bench, schedule_id="core", date="2025-10-09")
         await written(bench)
-    assert soon.functions.take() == [("dispatcher", {})]
+    assert soon.functions.take() == [("dispatcher", {"new_tasks": True})]
     assert late.functions.take() == []
 
 

@@ -83,7 +83,7 @@ async def test_a_letter_that_its_dispatched_task_waits_for_puts_it_back_to_pendi
     assert _actions(handled) == [Action.TO_PENDING]
     assert (again.state, again.dispatch_no, again.act_at, again.next_execute_time) == (State.PENDING, 3, NOW, NOW)
     assert await world.queue.depth(CALLS) == 0
-    assert world.functions.take() == [("dispatcher", {})]
+    assert world.functions.take() == [("dispatcher", {"new_tasks": True})]
 
 
 @pytest.mark.parametrize("state", [state for state in State if state is not State.DISPATCHED], ids=str)

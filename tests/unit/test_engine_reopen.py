@@ -184,7 +184,7 @@ async def test_the_dispatcher_is_woken_once_and_only_when_something_was_reopened
     found = await use.find("day", Wanted())
 
     await use.reopen(found)
-    assert world.functions.take() == [("dispatcher", {})]
+    assert world.functions.take() == [("dispatcher", {"new_tasks": True})]
     await use.reopen(found)
     assert world.functions.take() == []
 

@@ -272,3 +272,22 @@ async def test_a_partition_that_is_refused_leaves_a_final_run_to_the_next_walk()
     await bench.clock.run(bench.without(tasks={"page": [Unavailable("hot partition")]}).sweep())
     assert [row.outcome for row in bench.rows()] == [Outcome.EXPIRED]
     assert not bench.world.runs.runs[bench.run.run_id].swept
+
+
+async def test_a_run_that_cannot_be_read_is_ended_by_the_next_sweep_and_the_others_by_this_one() -> None:
+    bench = MemoryBench.new(catalogue(1), deadline=NOW - 1)
+    other = replace(bench.run, run_id="other", created_at=NOW - 50)
+    bench.world.runs.runs["other"] = other
+    mine = bench.waiting(1, State.PENDING)[0]
+    bench.put(replace(mine, task_id="f" * 32, run_id="other"))
+    await bench.clock.run(bench.without(runs={"get": [Unavailable("no")]}).sweep())
+    assert [row.run_id for row in bench.rows()] == ["other"]
+    await swept(bench)
+    assert {row.run_id for row in bench.rows()} == {"other", bench.run.run_id}
+
+
+async def test_a_task_that_cannot_be_ended_does_not_keep_the_others_from_it() -> None:
+    bench = MemoryBench.new(catalogue(3), deadline=NOW - 1)
+    bench.waiting(3, State.PENDING)
+    await bench.clock.run(bench.without(tasks={"get": [ValueError("cannot be read")]}).sweep())
+    assert sorted(bench.states()) == ["FAILED", "FAILED", "PENDING"]

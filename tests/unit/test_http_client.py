@@ -308,3 +308,34 @@ async def test_calls_in_flight_are_as_many_as_the_worker_makes() -> None:
         asked = replace(platform(), base_url=base_url)
         replies = await asyncio.gather(*(client.ask(asked, "m1", "Who?", "", f"t{n}/1", 5.0) for n in range(30)))
     assert all(isinstance(reply, Answer) for reply in replies)
+
+
+async def test_preparing_fetches_the_key_and_connects_once() -> None:
+    connected = 0
+
+    async def counted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connected
+        connected += 1
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(counted, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    keys = Keys("k")
+    async with new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=keys, clock=ManualClock())
+        for _ in range(2):
+            await client.prepare(platform(base_url=f"http://127.0.0.1:{port}/v1"))
+    server.close()
+    assert (connected, keys.asked) == (1, [False])
+
+
+async def test_preparing_for_a_platform_that_is_not_there_says_nothing() -> None:
+    server = await asyncio.start_server(lambda _r, _w: None, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    async with new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=Keys(None), clock=ManualClock())
+        await client.prepare(platform(base_url=f"http://127.0.0.1:{port}/v1"))
+        await client.prepare(platform(base_url=f"http://127.0.0.1:{port}/v1", protocol="telepathy"))

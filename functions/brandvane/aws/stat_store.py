@@ -41,6 +41,8 @@ class DynamoStatStore:
 
     async def since(self, platform: str, start: float, end: float) -> list[Stat]:
         """Items of the minutes that hold ``start`` and ``end`` and of those between, in their order (eventually consistent)."""
+        if end < start:
+            return []  # DynamoDB refuses a range whose end comes first
         first, last = stat_range(int(start // 60), int(end // 60))
         stats: list[Stat] = []
         position: dict[str, Any] = {}

@@ -25,7 +25,7 @@ from brandvane.cli.demo_view import print_summary, progress
 from brandvane.cli.errors import CliError
 from brandvane.cli.local_deploy import ROOT
 from brandvane.cli.local_product import brandvane
-from brandvane.cli.local_reading import Reading, account_of, call_rows
+from brandvane.cli.local_reading import Reading, account_of
 from brandvane.cli.local_stack import Wanted, clients_of, environment_for, local_stack
 from brandvane.cli.local_standins import FAULTS, LIMITS, Wish
 from brandvane.cli.local_state import LocalState
@@ -98,7 +98,7 @@ async def _ask(state: LocalState, catalogue: Catalogue, console: Console) -> tup
     with progress(console) as show:
         run = await reading.watch(RUN_ID, show, RUN_TIMEOUT_S)
     rates = dict.fromkeys(state.platforms, float(LIMITS["rate"]))
-    summary = await account_of(reading, run, catalogue, call_rows(state.call_log), rates)
+    summary = await account_of(reading, run, catalogue, state.call_log, rates)
     return summary, await _page(reading, run)
 
 

@@ -104,7 +104,7 @@ def end_ours(pid: int, word: str) -> bool:
 def _shown(pid: int) -> list[str]:
     """Group, status and command line of a process; nothing when there is none."""
     return subprocess.run(  # noqa: S603 - fixed program and arguments
-        ["ps", "-p", str(pid), "-o", "pgid=,stat=,command="],  # noqa: S607 - ps stands in different places
+        ["ps", "-ww", "-p", str(pid), "-o", "pgid=,stat=,command="],  # noqa: S607 - ps stands in different places
         capture_output=True,
         text=True,
         check=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from brandvane.aws.blobs import S3Blobs
@@ -86,10 +86,14 @@ def call_rows(log: Path) -> list[CallRow]:
 
 
 async def account_of(
-    reading: Reading, run: Run, catalogue: Catalogue, calls: list[CallRow], rates: dict[str, float]
+    reading: Reading, run: Run, catalogue: Catalogue, log: Path, rates: Mapping[str, float]
 ) -> Summary:
-    """The audit of a run of the whole catalogue. ``calls``: all lines of the log, or this run's where others share it."""
+    """The audit of a run of the whole catalogue; the stand-ins' log at ``log`` holds this run's calls and no others.
+
+    Raises:
+        CliError: the log cannot be read.
+    """
     plan = plan_of(run.run_id, catalogue, Selection())
-    rows = await reading.rows(run.run_id)
+    rows, calls = await reading.rows(run.run_id), call_rows(log)
     took = None if run.reported_at is None else run.reported_at - run.created_at
     return audit_run(run.run_id, plan, rows, calls, rates, run_s=took)

@@ -19,6 +19,7 @@ COMMANDS = {
     "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
     "local": ("local_commands", "local", "Keep a whole stack on this machine, to play with."),
     "demo": ("demo_command", "demo", "Show everything once, on this machine."),
+    "simulate": ("simulate_command", "simulate", "Run the engine through days of faults in virtual time."),
     "stand-in": ("standin_command", "stand_in", "Serve simulated AI platforms."),
 }
 

@@ -79,8 +79,9 @@ class Advance:
 
     async def _remember_holds(self, run: Run) -> None:
         """The next plan reckons with the p90 of what a batch took in this run."""
+        now = self._clock.now()
         for platform in run.planned:
-            stats = await self._stats.since(platform, run.window_start, self._clock.now())
+            stats = await self._stats.since(platform, min(run.window_start, now), now)
             holds = sorted(s.hold_s for s in stats if s.calls)
             if len(holds) >= 10:
                 await self._limiter.remember_hold(platform, holds[int(HOLD_PERCENTILE * (len(holds) - 1))])

@@ -18,7 +18,7 @@ from brandvane.catalogue import Catalogue
 from brandvane.dispatch_window import REPORTS_S, window
 from brandvane.engine.pinned import RunReader
 from brandvane.engine.plan import STALLED_S
-from brandvane.engine.send import Due, Sender
+from brandvane.engine.send import EARLY_S, Due, Sender
 from brandvane.messages import calls_queue
 from brandvane.ports import (
     CatalogueStore,
@@ -43,10 +43,13 @@ from brandvane.task import PENDING_SHARDS, PRIORITIES, Priority, pending_watch, 
 LOOK_AHEAD_S = 75.0
 LEASE_S = 50.0
 LEASE = "dispatcher"
+LOOK_AGAIN_S = 1.0
+PATIENCE_S = 20.0  # of one who knows of new tasks; the function's time limit is 50 s
 LOW_SHARE = 0.1
 SEND_SIZE = 10
 SENDS_AT_ONCE = 4
 PAGE = 200
+PROBE_AFTER_S = EARLY_S + 1.0  # messages come early, and one that comes before the breaker lets it would only go back
 NOT_PLANNED_S = 120.0
 DEFAULT_RATE = 1.0
 
@@ -96,11 +99,17 @@ class Dispatcher:
         self._telemetry = telemetry
         self._seen: set[str] = set()
 
-    async def tick(self) -> Tick:
-        """Dispatch what is due; a platform that cannot be served does not keep the others from it."""
+    async def tick(self, patience: float = 0.0) -> Tick:
+        """Dispatch what is due; a platform that cannot be served does not keep the others from it.
+
+        Another dispatcher at work is waited for, up to ``patience`` seconds: it may have looked before the caller's tasks were there.
+        """
         owner = self._chance.token()
-        if not await self._controls.acquire(LEASE, owner, self._clock.now(), LEASE_S):
-            return Tick({}, busy=True)
+        give_up = self._clock.now() + patience
+        while not await self._controls.acquire(LEASE, owner, self._clock.now(), LEASE_S):
+            if self._clock.now() >= give_up:
+                return Tick({}, busy=True)
+            await self._clock.sleep(LOOK_AGAIN_S)
         try:
             version = await self._catalogues.current()
             catalogue = await self._catalogues.load(version) if version else None
@@ -115,9 +124,7 @@ class Dispatcher:
     async def _guarded(self, worker: Deployed, catalogue: Catalogue | None) -> int:
         try:
             return await self._platform(worker, catalogue)
-        except (
-            Exception
-        ) as error:  # whatever it is (a queue that is not there, too), the other platforms have their turn
+        except Exception as error:  # also a queue that is not there: the other platforms have their turn
             self._telemetry.event("platform_not_dispatched", platform=worker.platform, error=repr(error))
             return 0
 
@@ -140,6 +147,7 @@ class Dispatcher:
         if at > now + LOOK_AHEAD_S:
             return 0
         chosen = await self._choose(platform, 1, now, paused)
+        at += PROBE_AFTER_S
         dues = [Due(r.task_id, r.run_id, r.dispatch_no, max(r.next_execute_time, at)) for r in chosen]
         return await self._sender.send(platform, dues) if dues else 0
 

@@ -123,8 +123,7 @@ class Worker:
         again = await asyncio.gather(*(one(record) for record in records))
         for batch in desks.values():
             await batch.desk.close()
-        await self._charge(list(desks.values()), tally.cost_microusd)
-        await self._report(tally, started, invocation)
+        await self._report(tally, list(desks.values()), started, invocation)
         return frozenset(message_id for message_id in again if message_id is not None)
 
     async def _batch(self, run: Run) -> _Batch:
@@ -149,22 +148,19 @@ class Worker:
         )
         return _Batch(desk, limits, settings, run)
 
-    async def _charge(self, batches: Sequence[_Batch], cost: int) -> None:
+    async def _report(self, tally: Tally, batches: Sequence[_Batch], started: float, invocation: str) -> None:
+        stat = tally.stat(self._platform, invocation, started, self._clock.now())
         days = [batch.limits.day for batch in batches if batch.limits.day_microusd is not None]
-        if cost and days:
-            try:
-                await self._limiter.charge(self._platform, max(days), cost)
-            except Unavailable:
-                self._telemetry.event("cost_not_booked", platform=self._platform, microusd=cost)
+        if tally.cost_microusd and days:
+            await self._booked("cost", self._limiter.charge(self._platform, max(days), tally.cost_microusd))
+        await self._booked("outages", self._limiter.note(self._platform, stat.calls, tally.outages))
+        await self._booked("stat", self._stats.put(stat))
 
-    async def _report(self, tally: Tally, started: float, invocation: str) -> None:
-        now = self._clock.now()
-        stat = tally.stat(self._platform, invocation, started, now)
+    async def _booked(self, what: str, work: Awaitable[None]) -> None:
         try:
-            await self._limiter.note(self._platform, stat.calls, tally.outages)
-            await self._stats.put(stat)
-        except Unavailable:
-            self._telemetry.event("stat_not_written", platform=self._platform)
+            await work
+        except Exception as error:  # a figure that cannot be written must not make a finished batch come again
+            self._telemetry.event("not_booked", platform=self._platform, what=what, error=repr(error))
 
     async def _record(self, record: Delivered, batch_of: _BatchOf, stop_at: float, tally: Tally) -> str | None:
         """One message; returns its id when it must come again."""
@@ -284,8 +280,8 @@ class Worker:
         latest = min(latest, slot.start + NEW_SLOT_WAIT_S)  # a later call would outlast the lease it was begun with
         for _ in range(NEW_SLOT_TRIES):
             now = self._clock.now()
-            if now - slot.start <= MISSED_SLOT_S:
-                break
+            if slot.probe or now - slot.start <= MISSED_SLOT_S:
+                break  # nobody else calls while the breaker's probe is on: it may come late
             again = await batch.desk.slot(now, latest, task.target)
             if isinstance(again, Back):
                 await self._delivery.give_up_slot(task, again.at)

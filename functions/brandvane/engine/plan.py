@@ -15,7 +15,7 @@ from typing import Any
 
 from brandvane.catalogue import Catalogue, Schedule, Selection
 from brandvane.expansion import Expansion, task_of
-from brandvane.messages import PLAN_QUEUE, PlanMessage
+from brandvane.messages import NEW_TASKS, PLAN_QUEUE, PlanMessage
 from brandvane.pacing import Fit, fit, plan_rate
 from brandvane.ports import (
     CatalogueStore,
@@ -244,7 +244,7 @@ class Planner:
         if marked is not None and len(marked.chunks_done) == run.chunks:
             await self._complete(marked)
         if tasks and tasks[0].next_execute_time < self._clock.now() + DISPATCH_HORIZON_S:
-            await self._functions.invoke("dispatcher", {})
+            await self._functions.invoke("dispatcher", NEW_TASKS)
 
     async def _complete(self, run: Run) -> None:
         if await self._runs.change(run.run_id, {"plan_complete": False}, {"plan_complete": True}) is not None:

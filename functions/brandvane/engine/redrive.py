@@ -16,6 +16,7 @@ from brandvane.answer import late_key
 from brandvane.engine.refusal import Refusal
 from brandvane.engine.write_back import ANSWER_TYPE
 from brandvane.messages import (
+    NEW_TASKS,
     PLAN_QUEUE,
     WRITEBACK_QUEUE,
     CallMessage,
@@ -129,7 +130,7 @@ class DeadLetters:
                     self._telemetry.event("redriven", queue=queue, action=letter.action, task_id=letter.task_id)
         if any(letter.action is Action.TO_PENDING for letter in handled):
             with contextlib.suppress(Unavailable):  # it comes every minute anyway
-                await self._functions.invoke("dispatcher", {})
+                await self._functions.invoke("dispatcher", NEW_TASKS)
         return handled
 
     async def _redrive(self, letter: Letter) -> bool:

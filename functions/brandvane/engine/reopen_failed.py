@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from brandvane.engine.refusal import NoSuchRun, Refusal
+from brandvane.messages import NEW_TASKS
 from brandvane.moves import retried
 from brandvane.ports import (
     Chance,
@@ -199,7 +200,7 @@ class FailedTasks:
         if result.count:
             self._telemetry.event("tasks_reopened", run_id=found.run.run_id, tasks=result.count)
             with contextlib.suppress(Unavailable):  # it comes every minute anyway
-                await self._functions.invoke("dispatcher", {})
+                await self._functions.invoke("dispatcher", NEW_TASKS)
         return result
 
     async def _reopen(self, candidate: Candidate, run_id: str, deadline: float) -> Ending:

@@ -36,6 +36,16 @@ class Call:
     unsafe: bool = False  # both ways to safety failed
 
 
+@dataclass(slots=True)
+class Use:
+    """A platform's calls: the first one's time, the last first call's of a task, all of them and those until then."""
+
+    first: float
+    last_first: float
+    calls: int = 0
+    calls_then: int = 0
+
+
 class CallAudit:
     """All calls of a simulation."""
 
@@ -45,10 +55,25 @@ class CallAudit:
         self._answered: dict[str, list[Call]] = {}
         self._under_way: dict[str, Call] = {}  # by attempt id
         self._asked: set[str] = set()
+        self.use: dict[str, Use] = {}
         self.delays: list[float] = []
         self.repeated = 0
         self.unexplained = 0
         self.causes: Counter[str] = Counter()
+
+    def rate_used(self, platform: str, rate: float) -> float | None:
+        """Calls a second over the stated rate, from the first call to the last task's first call; None for less than two."""
+        use = self.use.get(platform)
+        if use is None or use.last_first <= use.first:
+            return None
+        return (use.calls_then - 1) / (use.last_first - use.first) / rate
+
+    def _used(self, platform: str, first_of_task: bool) -> None:
+        now = self._now()
+        use = self.use.setdefault(platform, Use(now, now))
+        use.calls += 1
+        if first_of_task:
+            use.last_first, use.calls_then = now, use.calls
 
     def started(self, host: Host, task: Task | None, run: Run | None, task_id: str, number: int) -> Iterator[str]:
         """A call starts; what is wrong with that."""
@@ -63,6 +88,7 @@ class CallAudit:
             yield f"call {number} starts {host.now() - run.deadline:.3f} s after the deadline"
         if run.cancelled_at is not None and at > run.cancelled_at + CANCEL_SEEN_S + 2 * abs(host.skew) + SLACK_S:
             yield f"call {number} starts {at - run.cancelled_at:.1f} s after the run was cancelled"
+        self._used(task.platform, task_id not in self._asked)
         if task_id not in self._asked:
             self._asked.add(task_id)
             self.delays.append(at - task.planned_time)

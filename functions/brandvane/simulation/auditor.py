@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CALLS = "calls-"
 HORIZON_S = 3.0  # a slot is asked for at most this long before its task is due (lead and gathering)
+CAUGHT = frozenset({"record_not_handled", "not_taken_in", "platform_not_dispatched", "partition_not_swept"})
+EXPECTED = ("Unavailable", "TooLarge", "AnswerNotSafe", "NewerMessage")
 TOLD = frozenset({"answer_not_safe", "answer_by_message", "late_answer", "row_superseded", "authority_lost"})
 
 
@@ -196,6 +198,9 @@ class Auditor:
     def told(self, host: Host, name: str, fields: Mapping[str, Any]) -> None:
         """The engine wrote a line into its log."""
         self.events[name] += 1
+        error = fields.get("error")
+        if error is not None and name in CAUGHT and not str(error).startswith(EXPECTED):
+            self.violated("crash", f"{name}: {error}")
         task_id = fields.get("task_id")
         if name in TOLD and task_id is not None:
             self.history.note(task_id, (self._now(), host.name, name))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 READ_TIMEOUT_S = 5.0  # of the clients in brandvane.aws.client, which try three times in all
 TRIES = 3
+BEFORE_S = 300.0  # the simulation begins this long before the run's window
 VISIBILITY_OF = {"plan": 1800.0, "writeback": 360.0, "sweep": 360.0}  # template.yaml; a platform's queue: 900 s
 
 
@@ -124,7 +125,10 @@ class Service:
 
 
 class Cloud:
-    """The stack. ``started``: the virtual time that windows of trouble count from; ``spoil`` lets a test break a move."""
+    """The stack. ``slowness``: a factor on every latency; ``spoil`` lets a test break a move.
+
+    ``started``: the virtual time that windows of trouble count from.
+    """
 
     def __init__(
         self,
@@ -134,7 +138,6 @@ class Cloud:
         seed: int,
         faults: Faults,
         auditor: Auditor,
-        started: float,
         slowness: float = 1.0,
         spoil: Callable[[Change], Change] | None = None,
     ) -> None:
@@ -146,7 +149,7 @@ class Cloud:
         self.auditor = auditor
         self.meter = Meter()
         self.spoil = spoil
-        self.started = started
+        self.started = BEFORE_S
         self.slowness = slowness
         self.runs = MemoryRunStore()
         self.results = MemoryResultStore()

@@ -15,13 +15,14 @@ from brandvane.catalogue import PlatformSettings
 from brandvane.policy import ErrorKind
 from brandvane.simulation.cloud import Cloud
 from brandvane.simulation.faults import Faults, Trouble
-from brandvane.simulation.host import Host
+from brandvane.simulation.host import Doom, Host
 from brandvane.simulation.standin_draws import Draw, digest_of, draw
 
 SIGMA = 0.35  # of the latency's logarithm
 SLOWEST = 0.9  # of the call timeout: only a hanging call runs into it
 NETWORK_S = 0.0015  # a request is this much under way, at most
 ERROR_S = 0.5  # an error takes this long, in the mean
+LAST_STEPS = 12  # awaits from an answer to its finished record, and some more
 HUGE = 600_000  # characters of an answer that no record holds, hard to compress
 _FAILURES = (ErrorKind.SERVER_ERROR, ErrorKind.SERVER_ERROR, ErrorKind.TIMEOUT, ErrorKind.TIMEOUT)
 _UNUSABLE = (ErrorKind.MALFORMED, ErrorKind.EMPTY)
@@ -133,7 +134,16 @@ class PlatformFace:
             return Failure(fate.kind, "told to fail", retry_after=fate.retry_after, raw="{}", latency_s=takes)
         if task is not None:
             auditor.answered(task.attempt_id)
+        self._befall()
         return self._answer(model, prompt, request_id, takes, fate.poison)
+
+    def _befall(self) -> None:
+        """The worst moments to die or to stand still are those between the answer and its row."""
+        faults, rng = self._cloud.faults, self._cloud.chances.of("answers")
+        if faults.kill_at_answer and rng.random() < faults.kill_at_answer:
+            self._host.doom = Doom(rng.randint(1, LAST_STEPS))
+        elif faults.stall_at_answer and rng.random() < faults.stall_at_answer:
+            self._host.doom = Doom(rng.randint(1, LAST_STEPS), rng.uniform(*faults.stall_s))
 
     def _answer(self, model: str, prompt: str, request_id: str, takes: float, poison: int) -> Answer:
         text = f"{prompt} Answer {request_id}: there are several makers, and none of them is the best at everything."

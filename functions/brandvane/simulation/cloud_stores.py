@@ -116,7 +116,7 @@ class CloudResults:
             new_entry = written and (before is None or before.round < row.round)
             if new_entry:
                 self._cloud.behind.row_counted(row.run_id, self._cloud.loop.time())
-            self._cloud.meter.wrote("results", item_size(row) + 80, int(new_entry))
+            self._cloud.meter.wrote("results", self._cloud.meter.size(row) + 80, int(new_entry))
             self._cloud.auditor.row_put(self._host, row, before, written)
             return written
 
@@ -137,7 +137,7 @@ class CloudResults:
 
         def effect() -> list[ResultRow]:
             rows = self._store.bucket_at_once(run_id, bucket)
-            self._cloud.meter.read("results", sum(item_size(row) for row in rows))
+            self._cloud.meter.read("results", sum(self._cloud.meter.size(row) for row in rows))
             return rows
 
         for row in await self._cloud.dynamodb.call(self._host, effect, write=False):

@@ -14,7 +14,7 @@ from brandvane.ports import Watched
 from brandvane.simulation.cloud import Cloud
 from brandvane.simulation.host import Host
 from brandvane.simulation.memory_tasks import applied
-from brandvane.simulation.meter import KB, item_size
+from brandvane.simulation.meter import KB
 from brandvane.task import RECORD_VERSION, Change, Moved, Task, Verdict, judge
 
 CREATE_AT_ONCE = 16  # threads of the clients in brandvane.aws.client
@@ -63,7 +63,7 @@ class CloudTasks:
 
         def effect() -> Task | None:
             task = self._store.records.get(task_id)
-            self._cloud.meter.read("tasks", KB if task is None or task.answer is None else item_size(task))
+            self._cloud.meter.read("tasks", KB if task is None else self._cloud.meter.size(task))
             return None if task is None else self._as_read(task)
 
         return await self._cloud.dynamodb.call(self._host, effect, write=False)

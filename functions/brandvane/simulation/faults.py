@@ -45,6 +45,8 @@ class Faults:
     # functions
     kill: float = 0.0  # share of invocations whose environment dies at one of its awaits
     stall: float = 0.0  # share of invocations whose environment stands still at one of its awaits
+    kill_at_answer: float = 0.0  # share of answers whose worker dies at one of the next awaits
+    stall_at_answer: float = 0.0
     stall_s: tuple[float, float] = (70.0, 120.0)
     deaths_a_day: float = 0.0  # how often all of a platform's worker environments die at once
     throttled: float = 0.0  # share of starts from a queue that Lambda refuses
@@ -97,7 +99,7 @@ ARTICLE = Faults(
     unusable=0.0076,
     deaths_a_day=1.0,
     message_doubled=0.001,
-    reply_lost=0.0005,
+    reply_lost=0.0001,
     async_lost=0.001,
     tick_missed=0.001,
     index_lag_s=0.5,

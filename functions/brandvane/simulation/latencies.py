@@ -7,6 +7,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 _STEPS = 4096
@@ -28,13 +29,18 @@ class Latency:
 
     def sampler(self, rng: random.Random, factor: float = 1.0) -> Callable[[], float]:
         """Draws of it, each times ``factor``, from a table of 4,096 steps."""
-        table = [self.at((step + 0.5) / _STEPS) * factor for step in range(_STEPS)]
+        table = _table(self, factor)
         draw = rng.random
         return lambda: table[int(draw() * _STEPS)]
 
     def described(self) -> dict[str, Any]:
         """JSON-ready: median, p99 and source."""
         return {"p50_ms": round(self.at(0.5) * 1e3, 1), "p99_ms": round(self.at(0.99) * 1e3, 1), "source": self.source}
+
+
+@lru_cache(maxsize=64)
+def _table(latency: Latency, factor: float) -> tuple[float, ...]:
+    return tuple(latency.at((step + 0.5) / _STEPS) * factor for step in range(_STEPS))
 
 
 def _ms(source: str, low: float, p10: float, p50: float, p90: float, p99: float, high: float) -> Latency:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from brandvane.result import ResultRow
 from brandvane.task import Task
 
 KB = 1024
-SMALL_TASK = 1000  # bytes that no record without an answer exceeds (asserted when tasks are created)
+NOT_ALWAYS = 20  # bytes of what only some records of a run have
 INDEX_ENTRY = 1  # units of an entry of any of the indexes but those of runs
 
 
@@ -58,6 +59,14 @@ class Meter:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.gb_seconds: Counter[str] = Counter()
+        self._bare: dict[tuple[type[Any], str], int] = {}  # sizes without an answer, by kind of record and run
+
+    def size(self, record: Task | ResultRow) -> int:
+        """Bytes of a record with its answer; the rest of it is measured once a run, for it differs by a few bytes only."""
+        key = (type(record), record.run_id)
+        if key not in self._bare:
+            self._bare[key] = item_size(replace(record, answer=None)) + NOT_ALWAYS
+        return self._bare[key] + len(record.answer or b"")
 
     def wrote(self, table: str, size: int, index_units: float = 0) -> None:
         """One write request: ``size`` in bytes, of the larger of before and after."""
@@ -67,11 +76,10 @@ class Meter:
 
     def wrote_task(self, old: Task | None, new: Task | None) -> None:
         """A record was created or moved (``old`` None: created; ``new`` None: the condition failed)."""
-        largest = SMALL_TASK
-        if old is not None and old.answer is not None:
-            largest = max(largest, item_size(old))
-        if new is not None and new.answer is not None:
-            largest = max(largest, item_size(new))
+        largest = 0
+        for record in (old, new):
+            if record is not None and record.answer is not None:
+                largest = max(largest, self.size(record))
         units = 0
         if new is not None:
             was, now = old is not None and old.watch is not None, new.watch is not None

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from brandvane.messages import NewerMessage
 from brandvane.ports import Delivered, Unavailable
 from brandvane.simulation.cloud import Cloud
+from brandvane.simulation.cloud_queue import NEW, OLD
 from brandvane.simulation.cloud_tasks import TooLarge
 from brandvane.simulation.environment import Environment
 from brandvane.simulation.fleet import Died, Function
@@ -99,7 +100,7 @@ class Poller:
         cloud = self._cloud
         cloud.meter.asked("sqs", "delete")
         for message in done:
-            cloud.auditor.acknowledged(self._queue, message.body)
+            cloud.auditor.acknowledged(self._queue, message.body.replace(NEW, OLD, 1))
             if cloud.faults.delete_lost and self._rng.random() < cloud.faults.delete_lost:
                 continue
             cloud.queue.delete_at_once(self._queue, message.receipt)

@@ -1,0 +1,36 @@
+"""The whole system on an emulator of its own, with role policies enforced; brought up once, put away at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from brandvane.cli.local_stack import Wanted, clients_of, local_stack
+from e2e.asked import Asked, begin
+from e2e.deployed import WISH, DeployedStack
+
+
+@pytest.fixture(scope="session")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedStack]:
+    """The stack."""
+    home = tmp_path_factory.mktemp("stack")
+    wanted = Wanted(home=home, state=home / "state.json", stack="brandvane-e2e", standins=WISH)
+    with local_stack(wanted, lambda text: None) as state:
+        clients = clients_of(state)
+        yield DeployedStack(state, clients, home / "catalogue")
+        clients.close()
+
+
+@pytest.fixture(scope="session")
+def asked(deployed: DeployedStack) -> Asked:
+    """A run that is under way; other tests use the time that it takes."""
+    return begin(deployed)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of them are end-to-end tests, and the run that takes longest is begun by the first of them."""
+    for item in items:
+        if "e2e" in item.path.parts:
+            item.add_marker(pytest.mark.e2e)
+            item.add_marker(pytest.mark.usefixtures("asked"))
