@@ -20,8 +20,14 @@ def worker() -> Worker:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """SQS messages in, the ids that must come again out. An exception keeps the whole batch on the queue."""
+    """SQS messages in, the ids that must come again out. An exception keeps the whole batch on the queue.
+
+    Without messages the environment is only made ready.
+    """
     env = environment()
     messages = delivered(event)
+    if not messages:
+        env.run(worker().warm())
+        return batch_response(messages, ())
     again = env.run(worker().handle(messages, stop_at=env.stop_at(context), invocation=context.aws_request_id))
     return batch_response(messages, again)

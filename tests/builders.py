@@ -164,9 +164,11 @@ class ScriptedClient:
     asked: list[Asked] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
+    prepared: list[str] = field(default_factory=list)
 
     async def prepare(self, settings: PlatformSettings) -> None:
-        """Nothing to prepare."""
+        """Remember the platform."""
+        self.prepared.append(settings.name)
 
     async def ask(
         self, settings: PlatformSettings, model: str, prompt: str, locale: str, request_id: str, timeout: float

@@ -31,7 +31,6 @@ class Usage:
     output_tokens: int = 0
     reasoning_tokens: int = 0
 
-
     def cost_microusd(self, price: tuple[float, float]) -> int:
         """Cost in micro-dollars at ``price``: dollars a million tokens, input and output (so tokens × price)."""
         return round(self.input_tokens * price[0] + self.output_tokens * price[1])

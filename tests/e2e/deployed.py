@@ -32,7 +32,7 @@ ENFORCED_RATE = 20.0
 # Only faults that are tried again after 10 s, so that the test is over soon.
 FAULTS = {"cut": 0.04, "empty": 0.04, "malformed": 0.04, "hang": 0.02, "injected_429": 0.01, "retry_after": 1.0}
 WISH = Wish(behaviour={"rate": ENFORCED_RATE, "in_flight": 60.0, "median": 0.8, "sigma": 0.5, "cap": 4.0, **FAULTS})
-_POLL_S = 0.05
+_POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from brandvane.schedule import instants, occurrence, run_id
 from brandvane.simulation.run_audit import plan_of
 from e2e.deployed import DeployedStack, wait_for
 
-QUESTIONS = 30
-SAMPLES = 30  # 30 x 30 x 3 platforms = 2,700 tasks: 6 chunks, of which 2 are written at a time
+QUESTIONS = 45
+SAMPLES = 10  # 45 x 10 x 3 platforms = 1,350 tasks: 3 chunks, of which 2 are written at a time
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +100,12 @@ def test_a_planner_killed_in_the_middle_is_followed_by_one_that_ends_the_plan(
 
 
 def wait_until_it_stands_still(deployed: DeployedStack, name: str) -> None:
-    """Until no record has come for as long as twenty looks take."""
+    """Until no record has come for as long as ten looks take."""
     last: list[int] = []
 
     def still() -> bool:
         last.append(len(deployed.task_ids(name)))
-        return len(last) >= 20 and len(set(last[-20:])) == 1
+        return len(last) >= 10 and len(set(last[-10:])) == 1
 
     wait_for(still, "the plan stands still")
 

@@ -324,3 +324,19 @@ async def test_a_task_whose_run_is_not_there_comes_again() -> None:
     bench = MemoryBench.new(plan=False)
     (record,) = await bench.delivered(1)
     assert await bench.clock.run(bench.work([record])) == {record.message_id}
+
+
+async def test_an_environment_is_made_ready_without_claiming_or_calling_anything() -> None:
+    bench = MemoryBench.new()
+    (task,) = bench.waiting(1)
+    await bench.clock.run(bench.worker.warm())
+    assert bench.client.prepared == ["openai"]
+    assert bench.client.asked == []
+    assert bench.record(task.task_id) == task
+
+
+async def test_a_batch_is_prepared_for_before_its_first_call() -> None:
+    bench = MemoryBench.new()
+    await worked(bench)
+    assert bench.client.prepared == ["openai"]
+    assert len(bench.client.asked) == 1

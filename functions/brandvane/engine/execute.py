@@ -104,6 +104,14 @@ class Worker:
         self._telemetry = telemetry
         self._lead = Lead()
 
+    async def warm(self) -> None:
+        """Do what a first batch would have to do: catalogue, key, connections. For an environment started ahead of its work."""
+        catalogue = await self._prompts.current()
+        if catalogue is not None and self._platform in catalogue.monitor.platform_names:
+            await self._client.prepare(catalogue.monitor.platform(self._platform))
+        await self._limiter.read(self._platform)
+        await self._queue.depth(calls_queue(self._platform))
+
     async def handle(self, records: Sequence[Delivered], *, stop_at: float, invocation: str) -> frozenset[str]:
         """Work on a batch until ``stop_at`` (POSIX seconds) at the latest; returns ids of messages that must come again."""
         started = self._clock.now()

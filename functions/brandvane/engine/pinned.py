@@ -48,6 +48,11 @@ class PromptReader:
         """The pinned catalogue."""
         return await self._catalogues.load(version)
 
+    async def current(self) -> Catalogue | None:
+        """The catalogue that the next run will be pinned to, if one has been pushed."""
+        version = await self._catalogues.current()
+        return None if version is None else await self._catalogues.load(version)
+
     async def text(self, version: str, prompt_hash: str) -> str:
         """The prompt to send.
 
