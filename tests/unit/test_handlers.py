@@ -224,8 +224,16 @@ def test_an_exception_is_never_an_empty_list_of_failures(deployed: Deployed, mon
             raise RuntimeError("broken")
 
     monkeypatch.setattr(worker_function, "worker", Broken)
+    record = {"messageId": "m1", "receiptHandle": "r1", "body": "{}", "eventSource": "aws:sqs"}
     with pytest.raises(RuntimeError, match="broken"):
-        worker_function.handler({"Records": []}, Context())
+        worker_function.handler({"Records": [record]}, Context())
+
+
+@pytest.mark.emulator
+def test_without_messages_the_worker_only_makes_itself_ready(deployed: Deployed) -> None:
+    for _ in range(2):
+        assert worker_function.handler({"Records": []}, Context()) == {"batchItemFailures": []}
+    assert deployed.platform.seen == []
 
 
 def test_a_schedules_event_names_the_schedule_and_its_own_time() -> None:
