@@ -63,8 +63,9 @@ CONTROL_FIELDS = tuple(f.name for f in fields(Control))
 
 
 def paused(control: Control, pause: Pause) -> Control:
-    """The platform is paused; a pause that holds until a person resumes is never shortened."""
-    if control.paused is not None and control.paused.until is None:
+    """The platform is paused; a pause that holds until a person resumes is never shortened, one that is there not made again."""
+    there = control.paused
+    if there is not None and (there.until is None or (there.why, there.until) == (pause.why, pause.until)):
         return control
     return replace(control, paused=pause, epoch=control.epoch + 1)
 

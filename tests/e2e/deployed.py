@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,12 @@ class DeployedStack:
     state: LocalState
     clients: Clients
     folder: Path
+    made: list[str] = field(default_factory=list)  # runs that a test made and that nobody will ask
+
+    def made_by_test(self, run_id: str) -> str:
+        """Remember a run, to be forgotten at the test's end."""
+        self.made.append(run_id)
+        return run_id
 
     def push(self, questions: int, samples: int) -> Catalogue:
         """Push a catalogue of so many questions, each asked so many times of each platform's one model."""
@@ -90,6 +96,14 @@ class DeployedStack:
             ConsistentRead=True,
         )
         return [item["task_id"]["S"] for page in pages for item in page["Items"]]
+
+    def forget(self, run_id: str) -> None:
+        """Delete a run and its records, as if it had never been."""
+        tables, ids = tables_of(self.state.stack), self.task_ids(run_id)
+        self.clients.dynamodb.delete_item(TableName=tables.runs, Key={"run_id": {"S": run_id}})
+        for first in range(0, len(ids), 25):
+            deletes: Any = [{"DeleteRequest": {"Key": {"task_id": {"S": each}}}} for each in ids[first : first + 25]]
+            self.clients.dynamodb.batch_write_item(RequestItems={tables.tasks: deletes})
 
     def kill(self, function: str) -> int:
         """Kill every process that executes a function; how many there were."""

@@ -5,6 +5,7 @@ The runs here are tomorrow's, whose window begins in half a day, so that nothing
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
@@ -19,6 +20,15 @@ from e2e.deployed import DeployedStack, wait_for
 
 QUESTIONS = 45
 SAMPLES = 10  # 45 x 10 x 3 platforms = 1,350 tasks: 3 chunks, of which 2 are written at a time
+
+
+@pytest.fixture(autouse=True)
+def tidied(deployed: DeployedStack) -> Iterator[None]:
+    """Records that wait for tomorrow would keep the run under way from being found at rest."""
+    yield
+    for name in deployed.made:
+        deployed.forget(name)
+    deployed.made.clear()
 
 
 @pytest.fixture(scope="module")
@@ -44,39 +54,11 @@ def is_planned(deployed: DeployedStack, name: str) -> bool:
     return deployed.run(name).plan_complete
 
 
-def test_starting_the_same_day_twice_leaves_exactly_the_planned_tasks(
-    deployed: DeployedStack, catalogue: Catalogue
-) -> None:
-    day = coming_day(catalogue, 1)
-    name = run_id(catalogue.monitor.schedules[0], day)
-    first = deployed.invoke("planner", {"start": {"date": day}})
-    second = deployed.invoke("planner", {"start": {"date": day}})
-    assert (first["run_id"], first["created"]) == (name, True)
-    assert (second["run_id"], second["created"]) == (name, False)
-    wait_for(lambda: is_planned(deployed, name), "the plan is complete")
-    ids = deployed.task_ids(name)
-    assert len(ids) == QUESTIONS * SAMPLES * 3
-    assert set(ids) == planned(catalogue, name)
-
-
-def test_two_planners_at_once_leave_exactly_the_planned_tasks(deployed: DeployedStack, catalogue: Catalogue) -> None:
-    day = coming_day(catalogue, 2)
-    name = run_id(catalogue.monitor.schedules[0], day)
-    with ThreadPoolExecutor(2) as pool:
-        started = list(pool.map(lambda _: deployed.invoke("planner", {"start": {"date": day}}), range(2)))
-    assert sorted(reply["created"] for reply in started) == [False, True]
-    # Both go on to plan: whoever was second asks for every chunk once more.
-    deployed.invoke("planner", {"resume": name})
-    wait_for(lambda: is_planned(deployed, name), "the plan is complete")
-    assert set(deployed.task_ids(name)) == planned(catalogue, name)
-    assert len(deployed.task_ids(name)) == QUESTIONS * SAMPLES * 3
-
-
 def test_a_planner_killed_in_the_middle_is_followed_by_one_that_ends_the_plan(
     deployed: DeployedStack, catalogue: Catalogue, capsys: pytest.CaptureFixture[str]
 ) -> None:
     day = coming_day(catalogue, 3)
-    name = run_id(catalogue.monitor.schedules[0], day)
+    name = deployed.made_by_test(run_id(catalogue.monitor.schedules[0], day))
     whole = planned(catalogue, name)
     deployed.invoke("planner", {"start": {"date": day}})
     wait_for(lambda: len(deployed.task_ids(name)) > 0, "the first records are there")
@@ -97,6 +79,34 @@ def test_a_planner_killed_in_the_middle_is_followed_by_one_that_ends_the_plan(
     wait_for(lambda: is_planned(deployed, name), "the plan is complete")
     assert set(deployed.task_ids(name)) == whole
     assert len(deployed.task_ids(name)) == len(whole)
+
+
+def test_starting_the_same_day_twice_leaves_exactly_the_planned_tasks(
+    deployed: DeployedStack, catalogue: Catalogue
+) -> None:
+    day = coming_day(catalogue, 1)
+    name = deployed.made_by_test(run_id(catalogue.monitor.schedules[0], day))
+    first = deployed.invoke("planner", {"start": {"date": day}})
+    second = deployed.invoke("planner", {"start": {"date": day}})
+    assert (first["run_id"], first["created"]) == (name, True)
+    assert (second["run_id"], second["created"]) == (name, False)
+    wait_for(lambda: is_planned(deployed, name), "the plan is complete")
+    ids = deployed.task_ids(name)
+    assert len(ids) == QUESTIONS * SAMPLES * 3
+    assert set(ids) == planned(catalogue, name)
+
+
+def test_two_planners_at_once_leave_exactly_the_planned_tasks(deployed: DeployedStack, catalogue: Catalogue) -> None:
+    day = coming_day(catalogue, 2)
+    name = deployed.made_by_test(run_id(catalogue.monitor.schedules[0], day))
+    with ThreadPoolExecutor(2) as pool:
+        started = list(pool.map(lambda _: deployed.invoke("planner", {"start": {"date": day}}), range(2)))
+    assert sorted(reply["created"] for reply in started) == [False, True]
+    # Both go on to plan: whoever was second asks for every chunk once more.
+    deployed.invoke("planner", {"resume": name})
+    wait_for(lambda: is_planned(deployed, name), "the plan is complete")
+    assert set(deployed.task_ids(name)) == planned(catalogue, name)
+    assert len(deployed.task_ids(name)) == QUESTIONS * SAMPLES * 3
 
 
 def wait_until_it_stands_still(deployed: DeployedStack, name: str) -> None:

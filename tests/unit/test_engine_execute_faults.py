@@ -228,3 +228,13 @@ async def test_the_one_call_stays_the_only_one_however_long_it_had_to_wait_for_i
 
     await bench.clock.run(together(bench.work([first], for_s=300), second_batch()))
     assert (bench.client.starts, bench.client.most_in_flight) == ([24.5], 1)
+
+
+async def test_a_spent_day_budget_pauses_the_platform_until_its_day_ends() -> None:
+    bench = MemoryBench.new(catalogue(platforms=(platform(day_calls=1),)))
+    await bench.clock.run(bench.work([await bench.on_queue(task) for task in bench.waiting(3)]))
+    pause = bench.control().paused
+    assert pause is not None
+    # NOW is 2025-10-09 08:53:20 UTC; the monitor's day ends at midnight UTC.
+    assert (pause.why, pause.until) == ("budget", 1_760_054_400.0)
+    assert len(bench.client.asked) == 1

@@ -46,6 +46,7 @@ LEASE = "dispatcher"
 LOOK_AGAIN_S = 1.0
 PATIENCE_S = 20.0  # of one who knows of new tasks; the function's time limit is 50 s
 LOW_SHARE = 0.1
+SMALL_ROOM = 5
 SEND_SIZE = 10
 SENDS_AT_ONCE = 4
 PAGE = 200
@@ -163,7 +164,8 @@ class Dispatcher:
 
     async def _choose(self, platform: str, room: int, now: float, paused: frozenset[str]) -> list[Watched]:
         found = {p: await self._due(platform, p, now + LOOK_AHEAD_S, room, paused) for p in PRIORITIES}
-        kept = min(len(found["low"]), math.ceil(room * LOW_SHARE))
+        # A tenth of a small room is less than one message: then the others go first.
+        kept = min(len(found["low"]), math.ceil(room * LOW_SHARE) if room >= SMALL_ROOM else 0)
         first = found["high"][: room - kept]
         second = found["normal"][: max(room - kept - len(first), 0)]
         rest = found["low"][: room - len(first) - len(second)]

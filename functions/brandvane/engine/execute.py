@@ -10,19 +10,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from brandvane.answer import Answer, Failure
-from brandvane.breaker import OUTAGE, PROBE_MARGIN_S
+from brandvane.breaker import PROBE_MARGIN_S
 from brandvane.catalogue import PlatformSettings
+from brandvane.control import Pause
+from brandvane.engine.call import NEW_SLOT_WAIT_S, Caller, Errand
 from brandvane.engine.deliver import Delivery
 from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import PromptReader, RunReader
 from brandvane.engine.send import Sender
-from brandvane.engine.slots import Back, Slot, SlotDesk
+from brandvane.engine.slots import Back, SlotDesk
 from brandvane.engine.tally import Tally
 from brandvane.messages import CallMessage, NewerMessage, UnreadableMessage, calls_queue
-from brandvane.moves import RUNNING_MARGIN_S, begin, claim, heartbeat, release
-from brandvane.pacing import MAX_WAIT_S, MISSED_SLOT_S, Limits
+from brandvane.moves import RUNNING_MARGIN_S, claim, release
+from brandvane.pacing import MAX_WAIT_S, Limits
 from brandvane.ports import (
     Chance,
     Clock,
@@ -33,19 +34,13 @@ from brandvane.ports import (
     TaskQueue,
     TaskStore,
     Telemetry,
-    Unavailable,
 )
 from brandvane.run import Run
-from brandvane.schedule import day_of
+from brandvane.schedule import budget_day
 from brandvane.task import RECORD_VERSION, Task
 
 HOLD_MAX_S = 5.0  # an earlier message is released instead of held
-REREAD_AFTER_S = 1.0
-NEW_SLOT_WAIT_S = 5.0  # a RUNNING task waits no longer than this, in all, for further slots
-NEW_SLOT_TRIES = 5
 WRITE_BACK_RESERVE_S = 15.0
-HEARTBEAT_S = 30.0
-LONG_CALL_S = 60.0
 PAUSED_LOOK_S = 60.0
 AGAIN_S = 10  # visibility of a record that is reported as failed
 UNREADABLE_AGAIN_S = 1
@@ -59,7 +54,7 @@ class _Batch:
     desk: SlotDesk
     limits: Limits
     settings: PlatformSettings
-    run: Run
+    day_ends: float
 
 
 _BatchOf = Callable[[Run], Awaitable[_Batch]]
@@ -97,12 +92,22 @@ class Worker:
         self._prompts = prompts
         self._limiter = limiter
         self._sender = sender
-        self._delivery = delivery
         self._client = client
         self._clock = clock
         self._chance = chance
         self._telemetry = telemetry
         self._lead = Lead()
+        self._caller = Caller(
+            platform=platform,
+            tasks=tasks,
+            runs=runs,
+            limiter=limiter,
+            delivery=delivery,
+            client=client,
+            lead=self._lead,
+            clock=clock,
+            telemetry=telemetry,
+        )
 
     async def warm(self) -> None:
         """Do what a first batch would have to do: catalogue, key, connections. For an environment started ahead of its work."""
@@ -139,9 +144,10 @@ class Worker:
         settings = catalogue.monitor.platform(self._platform)
         await self._client.prepare(settings)
         budget = settings.day_budget_usd
+        day = budget_day(self._clock.now(), catalogue.monitor.time_zone)
         limits = Limits(
             settings.rate,
-            day_of(self._clock.now(), catalogue.monitor.time_zone),
+            day.date,
             settings.day_calls,
             None if budget is None else round(budget * 1e6),
             min(settings.call_timeout_s, self._call_timeout_s) + PROBE_MARGIN_S,
@@ -154,7 +160,7 @@ class Worker:
             clock=self._clock,
             chance=self._chance,
         )
-        return _Batch(desk, limits, settings, run)
+        return _Batch(desk, limits, settings, day.end)
 
     async def _report(self, tally: Tally, batches: Sequence[_Batch], started: float, invocation: str) -> None:
         stat = tally.stat(self._platform, invocation, started, self._clock.now())
@@ -218,59 +224,42 @@ class Worker:
         batch = await batch_of(run)
         timeout = min(batch.settings.call_timeout_s, self._call_timeout_s)
         text = await self._prompts.text(run.catalogue_version, task.prompt_hash)
+        latest = min(run.deadline, stop_at - timeout - WRITE_BACK_RESERVE_S)
+        errand = Errand(batch.desk, batch.settings, run, batch.day_ends, text, timeout, latest, tally)
         if batch.settings.in_flight == 1:
-            await self._serially(task, run, batch, text, timeout, stop_at, tally)
+            await self._serially(task, errand)
         else:
-            await self._paced(task, run, batch, text, timeout, stop_at, tally)
+            await self._paced(task, errand)
 
-    async def _serially(
-        self, task: Task, run: Run, batch: _Batch, text: str, timeout: float, stop_at: float, tally: Tally
-    ) -> None:
+    async def _serially(self, task: Task, errand: Errand) -> None:
         """A platform that allows one call at a time: two workers are the fewest that Lambda polls with, so a lease decides."""
         lease, owner = f"serial#{self._platform}", task.attempt_id
-        longest = HOLD_MAX_S + MAX_WAIT_S + NEW_SLOT_WAIT_S + timeout + RUNNING_MARGIN_S
+        longest = HOLD_MAX_S + MAX_WAIT_S + NEW_SLOT_WAIT_S + errand.timeout + RUNNING_MARGIN_S
         if not await self._controls.acquire(lease, owner, self._clock.now(), longest):
             await self._release(task, self._clock.now() + 1.0, send=True)
             return
         try:
-            await self._paced(task, run, batch, text, timeout, stop_at, tally)
+            await self._paced(task, errand)
         finally:
             await self._controls.release(lease, owner)
 
-    async def _paced(
-        self, task: Task, run: Run, batch: _Batch, text: str, timeout: float, stop_at: float, tally: Tally
-    ) -> None:
-        latest = min(run.deadline, stop_at - timeout - WRITE_BACK_RESERVE_S)
-        slot = await batch.desk.slot(task.next_execute_time, latest, task.target)
+    async def _paced(self, task: Task, errand: Errand) -> None:
+        slot = await errand.desk.slot(task.next_execute_time, errand.latest, task.target)
         if isinstance(slot, Back):
-            await self._no_slot(task, slot, run)
-            return
-        if not await self._still_granted(task, batch, slot):
+            await self._no_slot(task, slot, errand)
+        elif not await self._caller.still_granted(task, errand.desk, slot):
             await self._release(task, self._clock.now(), send=not await self._runs.is_final(task.run_id))
-            return
-        now = self._clock.now()
-        lease = max(slot.start - now, 0.0) + timeout + RUNNING_MARGIN_S
-        moved = await self._tasks.move(task.task_id, begin(task, lease, slot.epoch, now))
-        self._lead.began(self._clock.now() - now)
-        if not moved.ours or moved.task is None:
-            self._telemetry.event("authority_lost", move="begin", task_id=task.task_id, run_id=task.run_id)
-            return
-        await self._running(moved.task, slot, batch, text, timeout, latest, tally)
+        else:
+            await self._caller.call(task, slot, errand)
 
-    async def _still_granted(self, task: Task, batch: _Batch, slot: Slot) -> bool:
-        """Wait until shortly before the slot; after more than a second, ask whether it still holds."""
-        await self._clock.sleep(slot.start - self._lead.begin_s - self._clock.now())
-        if self._clock.now() - slot.granted_at <= REREAD_AFTER_S:
-            return True
-        return await batch.desk.still_good(slot, task.target) and not await self._runs.is_final(task.run_id)
-
-    async def _no_slot(self, task: Task, back: Back, run: Run) -> None:
+    async def _no_slot(self, task: Task, back: Back, errand: Errand) -> None:
         now = self._clock.now()
-        if back.paused is not None:
-            at = min(back.paused.until or now + PAUSED_LOOK_S, now + PAUSED_LOOK_S)
-            await self._release(task, at, send=False)
-        elif back.spent or back.at >= run.deadline:
-            await self._release(task, now + PAUSED_LOOK_S, send=False)
+        if back.spent:
+            # The day's budget is used up: nobody calls until the budget's day ends (DESIGN §8).
+            await self._limiter.pause(self._platform, Pause("budget", "worker", now, errand.day_ends))
+        if back.spent or back.paused is not None or back.at >= errand.run.deadline:
+            until = errand.day_ends if back.spent else back.paused.until if back.paused is not None else None
+            await self._release(task, min(until or now + PAUSED_LOOK_S, now + PAUSED_LOOK_S), send=False)
         else:
             await self._release(task, back.at, send=True)
 
@@ -280,50 +269,3 @@ class Worker:
             self._telemetry.event("authority_lost", move="release", task_id=task.task_id, run_id=task.run_id)
         elif send:
             await self._sender.send_one(moved.task)
-
-    async def _running(
-        self, task: Task, slot: Slot, batch: _Batch, text: str, timeout: float, latest: float, tally: Tally
-    ) -> None:
-        await self._clock.sleep(slot.start - self._clock.now())
-        latest = min(latest, slot.start + NEW_SLOT_WAIT_S)  # a later call would outlast the lease it was begun with
-        for _ in range(NEW_SLOT_TRIES):
-            now = self._clock.now()
-            if slot.probe or now - slot.start <= MISSED_SLOT_S:
-                break  # nobody else calls while the breaker's probe is on: it may come late
-            again = await batch.desk.slot(now, latest, task.target)
-            if isinstance(again, Back):
-                await self._delivery.give_up_slot(task, again.at)
-                return
-            slot = again
-            if not await self._still_granted(task, batch, slot):
-                await self._delivery.give_up_slot(task, self._clock.now())
-                return
-            await self._clock.sleep(slot.start - self._clock.now())
-        else:
-            await self._delivery.give_up_slot(task, self._clock.now())
-            return
-        reply = await self._call(task, batch.settings, text, timeout)
-        report = await self._delivery.take(task, slot.epoch, reply)
-        tally.add(report, reply)
-        if slot.probe:
-            answered = isinstance(reply, Answer) or reply.kind not in OUTAGE
-            await self._limiter.probed(self._platform, slot.probe, answered=answered)
-
-    async def _call(self, task: Task, settings: PlatformSettings, text: str, timeout: float) -> Answer | Failure:
-        request_id = f"{task.task_id}/{task.paid_calls}"
-        call = self._client.ask(settings, task.model, text, task.locale, request_id, timeout)
-        if timeout <= LONG_CALL_S:
-            return await call
-        beating = asyncio.create_task(self._beat(task, timeout))
-        try:
-            return await call
-        finally:
-            beating.cancel()
-
-    async def _beat(self, task: Task, timeout: float) -> None:
-        while True:
-            await self._clock.sleep(HEARTBEAT_S)
-            try:
-                await self._tasks.move(task.task_id, heartbeat(task, timeout + RUNNING_MARGIN_S, self._clock.now()))
-            except Unavailable:
-                self._telemetry.event("heartbeat_not_written", task_id=task.task_id, run_id=task.run_id)

@@ -101,7 +101,10 @@ class HttpPlatformClient:
         timeout: float,
     ) -> Answer | Failure:
         """One call; ``timeout`` seconds bound all of it, from connecting to the last byte."""
-        key = await self._secrets.key(settings.name)
+        try:
+            key = await self._secrets.key(settings.name)
+        except Unavailable:
+            return failure(ErrorKind.SERVER_ERROR, f"the key of {settings.name} cannot be read just now")
         key = key if key is None else key.strip()
         if not key:
             return failure(
