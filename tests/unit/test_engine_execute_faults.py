@@ -200,10 +200,19 @@ async def test_a_platform_that_allows_one_call_gets_one_at_a_time() -> None:
     bench.client.takes = 5.0
     first, second = await bench.delivered(2)
     await bench.clock.run(together(bench.work([first]), bench.work([second])))
-    assert (len(bench.client.asked), bench.client.most_in_flight) == (1, 1)
+    assert (len(bench.client.asked), bench.client.most_in_flight) == (2, 1)
+
+
+async def test_a_task_that_waited_20_seconds_for_the_one_call_goes_back_for_a_while() -> None:
+    bench = serial(call_timeout_s=60.0)
+    bench.client.takes = 50.0
+    first, second = await bench.delivered(2)
+    await bench.clock.run(together(bench.work([first]), bench.work([second])))
+    assert len(bench.client.asked) == 1
     waiting = next(task for task in bench.world.tasks.records.values() if task.state is not State.DONE)
     assert waiting.state is State.DISPATCHED
-    assert waiting.next_execute_time == pytest.approx(NOW + 1)
+    # A quarter to a half of the call's time limit, after 20 s of looking once a second.
+    assert NOW + 20 + 15 <= waiting.next_execute_time <= NOW + 21 + 30
 
 
 async def test_after_its_call_the_platform_is_free_again() -> None:
@@ -227,7 +236,7 @@ async def test_the_one_call_stays_the_only_one_however_long_it_had_to_wait_for_i
         await bench.work([second])
 
     await bench.clock.run(together(bench.work([first], for_s=300), second_batch()))
-    assert (bench.client.starts, bench.client.most_in_flight) == ([24.5], 1)
+    assert (bench.client.starts[0], bench.client.most_in_flight) == (24.5, 1)
 
 
 async def test_a_spent_day_budget_pauses_the_platform_until_its_day_ends() -> None:

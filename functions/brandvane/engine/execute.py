@@ -42,6 +42,8 @@ from brandvane.task import RECORD_VERSION, Task
 HOLD_MAX_S = 5.0  # an earlier message is released instead of held
 WRITE_BACK_RESERVE_S = 15.0
 PAUSED_LOOK_S = 60.0
+SERIAL_LOOK_S = 1.0
+SERIAL_AWAY_S = 2.0  # a busy serial platform's further tasks go back for at least this long, not to bounce
 AGAIN_S = 10  # visibility of a record that is reported as failed
 UNREADABLE_AGAIN_S = 1
 NEWER_AGAIN_S = 30
@@ -235,9 +237,13 @@ class Worker:
         """A platform that allows one call at a time: two workers are the fewest that Lambda polls with, so a lease decides."""
         lease, owner = f"serial#{self._platform}", task.attempt_id
         longest = HOLD_MAX_S + MAX_WAIT_S + NEW_SLOT_WAIT_S + errand.timeout + RUNNING_MARGIN_S
-        if not await self._controls.acquire(lease, owner, self._clock.now(), longest):
-            await self._release(task, self._clock.now() + 1.0, send=True)
-            return
+        give_up = self._clock.now() + MAX_WAIT_S
+        while not await self._controls.acquire(lease, owner, self._clock.now(), longest):
+            if self._clock.now() >= give_up:
+                away = max(SERIAL_AWAY_S, errand.timeout / 4) * self._chance.rng.uniform(1, 2)
+                await self._release(task, self._clock.now() + away, send=True)
+                return
+            await self._clock.sleep(SERIAL_LOOK_S)
         try:
             await self._paced(task, errand)
         finally:
