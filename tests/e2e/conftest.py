@@ -8,7 +8,7 @@ import pytest
 
 from brandvane.cli.local_stack import Wanted, clients_of, local_stack
 from e2e.asked import Asked, begin
-from e2e.deployed import WISH, DeployedStack
+from e2e.deployed import WISH, DeployedStack, group
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +20,9 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedStack
         clients = clients_of(state)
         yield DeployedStack(state, clients, home / "catalogue")
         clients.close()
+        assert len(group(state.emulator)) > 1  # the emulator and the workers it has started
+    assert group(state.emulator) == {}
+    assert group(state.standins) == {}
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +32,7 @@ def asked(deployed: DeployedStack) -> Asked:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them are end-to-end tests, and the run that takes longest is begun by the first of them."""
+    """All of them are end-to-end tests."""
     for item in items:
         if "e2e" in item.path.parts:
             item.add_marker(pytest.mark.e2e)
-            item.add_marker(pytest.mark.usefixtures("asked"))

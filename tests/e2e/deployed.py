@@ -108,14 +108,18 @@ class DeployedStack:
     def kill(self, function: str) -> int:
         """Kill every process that executes a function; how many there were."""
         word = f"ministack-lambda-{function_name(self.state.stack, function)}-"
-        shown = subprocess.run(
-            ["ps", "-ww", "-eo", "pid=,pgid=,command="], capture_output=True, text=True, check=True
-        ).stdout
-        rows = [line.split(None, 2) for line in shown.splitlines()]
-        pids = [int(row[0]) for row in rows if int(row[1]) == self.state.emulator and word in row[2]]
+        pids = [pid for pid, command in group(self.state.emulator).items() if word in command]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         return len(pids)
+
+
+def group(leader: int) -> dict[int, str]:
+    """The living processes of a group and their command lines."""
+    told = ["ps", "-ww", "-eo", "pid=,pgid=,stat=,command="]
+    shown = subprocess.run(told, capture_output=True, text=True, check=True).stdout
+    rows = (line.split(None, 3) for line in shown.splitlines())
+    return {int(row[0]): row[3] for row in rows if int(row[1]) == leader and not row[2].startswith("Z")}
 
 
 def wait_for(condition: Callable[[], bool], what: str, timeout_s: float = 60.0) -> None:

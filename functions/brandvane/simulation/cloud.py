@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 READ_TIMEOUT_S = 5.0  # of the clients in brandvane.aws.client, which try three times in all
 TRIES = 3
-BEFORE_S = 300.0  # the simulation begins this long before the run's window
+BEFORE_S = 60.0  # the simulation begins this long before the run's window
 VISIBILITY_OF = {"plan": 1800.0, "writeback": 360.0, "sweep": 360.0}  # template.yaml; a platform's queue: 900 s
 
 

@@ -83,12 +83,13 @@ class CloudTasks:
         cloud = self._cloud
         stored = self._store.records.get(task_id)
         old = None if stored is None else self._as_read(stored)
-        verdict = judge(change if cloud.spoil is None else cloud.spoil(change), old)
+        made = change if cloud.spoil is None else cloud.spoil(change)
+        verdict = judge(made, old)
         if old is None or verdict is not Verdict.MOVED:
             cloud.meter.wrote_task(stored, None)
             cloud.auditor.refused(self._host, task_id, change, verdict)
             return Moved(verdict, old)
-        new = applied(old, change)
+        new = applied(old, made)
         written = self._as_written(new)
         self._store.store_at_once(written)
         cloud.meter.wrote_task(stored, written)

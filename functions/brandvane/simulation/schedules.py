@@ -38,12 +38,12 @@ class Schedules:
         """No more ticks."""
         self._ended = True
 
-    def day(self, schedule: str, at: float) -> None:
-        """The schedule that starts the run fires at the POSIX time ``at``."""
+    def day(self, schedule: str, at: float, fires: float) -> None:
+        """The schedule that starts the run names the POSIX time ``at``, and fires at the virtual time ``fires``."""
         if self._cloud.faults.day_tick_missed:
             return
         event = {"schedule": schedule, "at": at}
-        wait = at - self._cloud.epoch - self._cloud.loop.time()
+        wait = fires - self._cloud.loop.time()
         for _ in range(2 if self._rng.random() < self._cloud.faults.tick_doubled else 1):
             self._cloud.loop.call_later(max(wait, 0) + self._late(), self._fleet.begin, "planner", event)
 

@@ -34,6 +34,7 @@ from brandvane.task import Change
 LOOK_S = 5.0
 GRACE_S = 3 * 3600.0  # a run that has not ended this long after its deadline never will
 SETTLE_S = 5.0
+PUSHED_S = 3.0  # the catalogue is pushed this long after the window's start, by all clocks
 
 
 @dataclass(slots=True)
@@ -89,7 +90,8 @@ class Simulation:
         )
         auditor.watch(cloud)
         loop.set_exception_handler(lambda _, context: _crashed(auditor, context))
-        cloud.catalogues.push(scenario.catalogue())
+        # Not before the window: a window of a whole day makes yesterday's run due as well, as long as it lasts.
+        loop.call_later(BEFORE_S + PUSHED_S, cloud.catalogues.push, scenario.catalogue())
         for settings in scenario.settings():
             auditor.platform(settings.name, settings.rate, settings.in_flight, self.faults.clock_skew_s)
         fleet = self._fleet(cloud)
@@ -156,9 +158,9 @@ class Simulation:
             chunks=expansion.chunks,
         )
         if not scenario.backlog:
-            schedules.day(SCHEDULE, instants(schedule, DATE).start)
+            schedules.day(SCHEDULE, instants(schedule, DATE).start, BEFORE_S + PUSHED_S + 1.0)
             return run
-        await cloud.loop.sleeper(BEFORE_S)
+        await cloud.loop.sleeper(BEFORE_S + PUSHED_S + 1.0)
         cloud.runs.create_at_once(run)
         cloud.behind.run_changed(run, cloud.loop.time())
         fleet.begin("planner", {"resume": run.run_id})
