@@ -7,6 +7,7 @@ module writes states. ``now`` is injected POSIX seconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from brandvane.task import MOVES, TOUCHES, Change, Outcome, State, Task, final_state, held_watch, watch_of
@@ -102,6 +103,12 @@ def retry(task: Task, at: float, now: float, counter: str | None, error_kind: st
     change = _back_to_pending("retry", task, at, now, {"error_kind": error_kind})
     add = {**change.add, **({counter: 1} if counter else {})}
     return Change(change.name, change.sources, change.same, change.put, add, change.proof, change.not_after)
+
+
+def not_called(task: Task, at: float, now: float) -> Change:
+    """The slot went by before the call could be made: the task waits anew, and the call that was counted is taken back."""
+    change = retry(task, at, now, None, "slot_missed")
+    return replace(change, add={**change.add, "paid_calls": -1})
 
 
 def rescue(task: Task, at: float, now: float) -> Change:

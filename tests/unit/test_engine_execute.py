@@ -304,6 +304,7 @@ async def test_a_task_that_misses_every_slot_waits_anew_and_nothing_is_counted()
     await manual.run(bench.work(records))
     (record,) = bench.world.tasks.records.values()
     assert (record.state, record.error_kind, record.retry_count) == (State.DISPATCHED, "slot_missed", 0)
+    assert record.paid_calls == 0  # what was not called is not counted
     assert bench.client.asked == []
     assert manual.now() < NOW + 6
 

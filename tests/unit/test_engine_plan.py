@@ -304,3 +304,12 @@ async def test_a_chunk_of_an_unknown_run_is_done_with() -> None:
     bench = fresh()
     await bench.planner.chunk(PlanMessage("unknown", 0))
     assert bench.world.tasks.records == {}
+
+
+async def test_a_run_of_its_own_ends_its_window_with_its_last_task() -> None:
+    bench = MemoryBench.new(plan=False)
+    started = await bench.clock.run(bench.planner.start(StartRequest(label="now")))
+    run = started.run
+    assert run.window_start == NOW + 20
+    last = max((run.planned[name] - 1) * run.spacing[name] for name in run.planned)
+    assert run.window_end == pytest.approx(run.window_start + last)

@@ -12,7 +12,7 @@ from brandvane.engine.pinned import RunReader
 from brandvane.engine.safety import Safety
 from brandvane.engine.send import Sender
 from brandvane.engine.write_back import WriteBack
-from brandvane.moves import failed, retry
+from brandvane.moves import failed, not_called, retry
 from brandvane.policy import (
     PAUSES_PLATFORM,
     PAUSES_TARGET,
@@ -85,7 +85,7 @@ class Delivery:
 
     async def give_up_slot(self, task: Task, at: float) -> None:
         """The task is RUNNING but its slot went by and no near one is free: it waits anew, nothing counted."""
-        moved = await self._tasks.move(task.task_id, retry(task, at, self._clock.now(), None, "slot_missed"))
+        moved = await self._tasks.move(task.task_id, not_called(task, at, self._clock.now()))
         if moved.ours and moved.task is not None:
             await self._sender.send_one(moved.task)
 

@@ -128,6 +128,8 @@ class Planner:
         fits = {name: await self._fit(run, catalogue, workers[name]) for name in expansion.planned}
         run = replace(
             run,
+            # A run that begins now has no window of its own: it ends when its last task is due.
+            window_end=max(run.window_end, run.window_start, *(f.last for f in fits.values() if request.of_its_own)),
             spacing={name: fitted.spacing for name, fitted in fits.items()},
             late_by={
                 name: round(fitted.last - run.deadline, 1)
