@@ -43,3 +43,17 @@ def test_no_notice_is_longer_than_a_second_and_a_half() -> None:
     lead.reserved(5.0)
 
     assert lead.notice_s == 1.5
+
+
+def test_calls_that_start_late_are_expected_to_do_so_again() -> None:
+    lead = Lead()
+    lead.started(0.02)
+
+    assert lead.jitter_s == pytest.approx(0.045)
+
+
+def test_calls_in_time_keep_the_full_rate() -> None:
+    lead = Lead()
+    lead.started(0.013)
+
+    assert lead.jitter_s == pytest.approx(0.031)

@@ -100,6 +100,7 @@ class Caller:
         latest = min(errand.latest, slot.start + NEW_SLOT_WAIT_S)
         for _ in range(NEW_SLOT_TRIES):
             now = self._clock.now()
+            self._lead.started(now - slot.start)
             if slot.probe or now - slot.start <= MISSED_SLOT_S:
                 return slot  # nobody else calls while the breaker's probe is on: it may come late
             again = await errand.desk.slot(now, latest, task.target)

@@ -10,6 +10,9 @@ FIRST_GUESS_S = 0.06
 LEAST_S = 0.02
 MOST_S = 1.5
 MARGIN = 1.5
+KEEP_LATE = 0.97  # a late start is remembered for some dozens of calls
+WIRE_S = 0.005
+MOST_JITTER_S = 0.25
 FORGET = 0.8  # a slow one is forgotten by a fifth with every faster one
 
 
@@ -19,6 +22,7 @@ class Lead:
     def __init__(self) -> None:
         self._reserve = FIRST_GUESS_S
         self._begin = FIRST_GUESS_S
+        self._late = 0.0
 
     def reserved(self, seconds: float) -> None:
         """A reservation took this long."""
@@ -27,6 +31,15 @@ class Lead:
     def began(self, seconds: float) -> None:
         """A move to RUNNING took this long."""
         self._begin = _learned(self._begin, seconds)
+
+    def started(self, late: float) -> None:
+        """A call came to its slot this late (its timer, the processor, other calls of the same moment)."""
+        self._late = max(late, KEEP_LATE * self._late)
+
+    @property
+    def jitter_s(self) -> float:
+        """How late further calls may be expected to start, with what comes between here and the platform."""
+        return min(2 * self._late + WIRE_S, MOST_JITTER_S)
 
     @property
     def begin_s(self) -> float:

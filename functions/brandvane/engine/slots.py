@@ -91,7 +91,13 @@ class SlotDesk:
             wants = [w.want for w in ripe]
             began = self._clock.now()
             granted = await self._limiter.reserve(
-                self._platform, self._limits, wants, target, self._chance.token(), self._lead.notice_s
+                self._platform,
+                self._limits,
+                wants,
+                target,
+                self._chance.token(),
+                self._lead.notice_s,
+                self._lead.jitter_s,
             )
             self._lead.reserved(self._clock.now() - began)
         except Exception as error:  # handed to each waiting record, whose own flow decides
