@@ -13,13 +13,16 @@ emulator = .tools/ministack/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-localstack bench lint up down tools clean python
+.PHONY: help demo chaos test test-localstack bench lint up down tools clean python
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(product) $(sam) $(emulator) ## the whole system on this machine, from catalogue to report (CORPUS=DIR: with recorded answers)
 	@.venv/bin/brandvane demo $(if $(CORPUS),--corpus "$(CORPUS)")
+
+chaos: $(product) $(sam) $(emulator) ## workers killed, messages doubled, the scanner off: is anything lost? (build/chaos)
+	@.venv/bin/brandvane chaos
 
 up: $(product) $(sam) $(emulator) ## start the local stack and keep it for play
 	@.venv/bin/brandvane local up

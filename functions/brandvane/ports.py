@@ -101,7 +101,8 @@ class ResultStore(Protocol):
     async def put(self, row: ResultRow) -> bool:
         """Write the row unless a later round's, or this round's of another attempt, is there; an earlier round goes to history first.
 
-        Returns False when another row has precedence.
+        Returns False when another row has precedence, or when it is this very row but its task has been reopened since (it lost
+        its index key, and must not be counted again by a write that comes late).
         """
         ...
 
@@ -245,8 +246,11 @@ class TaskQueue(Protocol):
         """Set a received message's visibility, before reporting it as failed."""
         ...
 
-    async def depth(self, queue: str) -> int:
-        """Messages in the queue, waiting, delayed or in flight (approximate)."""
+    async def depth(self, queue: str, held_most: int | None = None) -> int:
+        """Messages in the queue, waiting, delayed or in flight (approximate); of the last at most ``held_most`` are counted.
+
+        What is in flight beyond the slots there are was received by a worker that has died, and nobody works on it.
+        """
         ...
 
 

@@ -123,3 +123,11 @@ async def test_queues_do_not_mix(world: World) -> None:
     await world.queue.send(one_queue, [Envelope("e1", "body")])
     assert await world.queue.receive(other, 10) == []
     assert await world.queue.depth(other) == 0
+
+
+async def test_of_messages_in_flight_no_more_than_asked_for_are_counted(world: World) -> None:
+    queue = world.new_queue()
+    await world.queue.send(queue, [Envelope(str(n), str(n)) for n in range(3)])
+    await world.queue.receive(queue, 3)
+    assert await world.queue.depth(queue) == 3
+    assert await world.queue.depth(queue, held_most=1) == 1

@@ -192,6 +192,16 @@ async def test_reopening_a_failed_task_changes_record_row_and_run_together(world
     assert of.run_id in [each.run_id for each in await world.runs.unfinished()]
 
 
+async def test_a_reopened_tasks_old_row_that_is_written_late_does_not_count_again(world: World) -> None:
+    record, result, of = await failed_task(world)
+    change = CHANGES["retry_failed"](record)
+    assert await world.tasks.reopen(record, change, result.pk, result.sk, of.run_id, NOW, NOW)
+    assert not await world.results.put(result)
+    assert await world.results.count(of.run_id) == 0
+    assert await world.results.put(replace(result, round=2, attempt_id="attempt-2"))
+    assert await world.results.count(of.run_id) == 1
+
+
 async def test_reopening_never_brings_a_deadline_forward(world: World) -> None:
     record, result, of = await failed_task(world)
     change = CHANGES["retry_failed"](record)

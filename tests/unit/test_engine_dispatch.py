@@ -77,7 +77,7 @@ async def test_nothing_is_marked_before_the_queue_has_confirmed_it() -> None:
             """What a batch that failed in part says."""
             return frozenset([envelopes[0].id])
 
-        async def depth(self, _queue: str) -> int:
+        async def depth(self, _queue: str, held_most: int | None = None) -> int:
             """Nothing there."""
             return 0
 
@@ -304,3 +304,12 @@ async def test_one_who_knows_of_new_tasks_waits_for_the_dispatcher_at_work() -> 
     tick = await bench.clock.run(bench.dispatcher.tick(20.0))
     assert (tick.busy, tick.sent) == (False, {"openai": 1})
     assert bench.clock.now() == NOW + 5
+
+
+async def test_messages_of_workers_that_died_take_no_room() -> None:
+    bench = MemoryBench.new()
+    pending(bench, 5)
+    await bench.queue.send(QUEUE, [Envelope(str(n), "{}") for n in range(10)] * 90)
+    while await bench.queue.receive(QUEUE, 10):
+        pass
+    assert (await ticked(bench)).sent == {"openai": 5}

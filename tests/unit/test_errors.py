@@ -173,6 +173,16 @@ def test_retry_after_is_read_where_waiting_helps(status: int, code: str, wait: f
     assert (found.retry_after, found.http_status) == (wait, status)
 
 
+def test_a_wait_in_the_body_counts_where_the_headers_tell_none() -> None:
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "45.83s"}
+    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Quota exceeded.", "details": [info]}
+    body = json.dumps([{"error": error}]).encode()
+    told = classify("gemini", 429, {}, body, NOW)
+    assert (told.kind, told.retry_after) == (K.RATE_LIMITED, 45.83)
+    assert classify("gemini", 429, {"retry-after": "7"}, body, NOW).retry_after == 7.0
+    assert classify("gemini", 429, {"retry-after": "0"}, body, NOW).retry_after == 0.0
+
+
 @pytest.mark.parametrize("key", ["sk-proj-abcdef123456", "Bearer abcdefgh12345678", "key-0123456789abcdef"])
 def test_a_message_shows_no_key(key: str) -> None:
     found = classify("any", 401, {}, f"wrong credentials: {key}".encode(), NOW)

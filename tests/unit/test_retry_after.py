@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brandvane.platforms.retry_after import read_wait, retry_after
+from brandvane.platforms.retry_after import body_wait, read_wait, retry_after
 from builders import NOW  # 2025-10-09 08:53:20 UTC
 
 YEAR_S = 366 * 86_400.0
@@ -27,11 +30,20 @@ YEAR_S = 366 * 86_400.0
         ("76ms", 0.076),
         ("2m59.5s", 179.5),
         ("1500us", 0.0015),
+        ("1500\u00b5s", 0.0015),
+        ("1500\u03bcs", 0.0015),
+        (".5s", 0.5),
+        ("+5s", 5.0),
+        ("-1m5s", 0.0),
         ("Thu, 09 Oct 2025 08:53:50 GMT", 30.0),
         ("Thu, 09 Oct 2025 10:53:50 +0200", 30.0),
         ("Thu, 09 Oct 2025 08:53:50 -0000", 30.0),
         ("Thu, 09 Oct 2025 08:00:00 GMT", 0.0),
+        ("Thursday, 09-Oct-25 08:53:50 GMT", 30.0),
+        ("Thu Oct  9 08:53:50 2025", 30.0),
         ("2025-10-09T08:54:20Z", 60.0),
+        ("2025-10-09t08:54:20z", 60.0),
+        ("2025-10-09T08:54:20.123456789Z", 60.123456),
         ("2025-10-09T10:54:20.5+02:00", 60.5),
         ("1760000030", 30.0),
         ("1760000030500", 30.5),
@@ -87,6 +99,78 @@ def test_the_reset_of_what_is_left_does_not_count() -> None:
 
 def test_headers_that_say_nothing_mean_no_wait_is_told() -> None:
     assert retry_after({"content-type": "application/json"}, NOW) is None
+
+
+def test_what_is_too_long_for_a_wait_is_not_read_at_all() -> None:
+    # Looking for a unit behind so many digits would take the worker's time, and that of its other calls.
+    assert read_wait("1" * 100_000, NOW) is None
+    assert retry_after({"retry-after-ms": "1" * 100_000, "retry-after": "3"}, NOW) == 3.0
+
+
+def error_body(message: str = "No.", *details: Any) -> bytes:
+    """An error after Gemini's documented shape."""
+    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": message, "details": list(details)}
+    return json.dumps({"error": error}).encode()
+
+
+def retry_info(delay: Any) -> dict[str, Any]:
+    """One of its details."""
+    return {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
+
+
+@pytest.mark.parametrize(
+    ("delay", "wait"),
+    [
+        ("45.83s", 45.83),
+        ("45s", 45.0),
+        ("0.000000001s", 1e-9),
+        ("-3s", 0.0),
+        ("999999999999s", YEAR_S),
+        ({"seconds": "45", "nanos": 830_000_000}, 45.83),
+        ({"seconds": 45}, 45.0),
+        ("45", None),
+        ("soon", None),
+        (45, None),
+        (True, None),
+        (None, None),
+        ({"seconds": "many"}, None),
+    ],
+)
+def test_geminis_retry_info_is_read(delay: Any, wait: float | None) -> None:
+    assert body_wait(error_body("No.", retry_info(delay))) == (wait if wait is None else pytest.approx(wait))
+
+
+def test_retry_info_is_found_among_other_details_and_in_a_list() -> None:
+    other = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "retryDelay": "99s"}
+    body = error_body("Try again in 7s.", other, "noise", retry_info("2s"), retry_info("3s"))
+    assert body_wait(body) == 3.0
+    assert body_wait(b"[" + body + b"]") == 3.0
+
+
+@pytest.mark.parametrize(
+    ("message", "wait"),
+    [
+        ("Rate limit reached. Please try again in 94ms. Visit our pages.", 0.094),
+        ("Please try again in 6m0s.", 360.0),
+        ("Please retry in 45.834s.", 45.834),
+        ("Please retry after 26 seconds.", 26.0),
+        ("PLEASE TRY AGAIN IN 20S", 20.0),
+        ("Please try again in a while.", None),
+        ("Please try again in 5 apples.", None),
+        ("Please try again in ..s.", None),
+        ("Please try again later. It took 20s.", None),
+    ],
+)
+def test_a_wait_in_a_messages_own_words_is_read(message: str, wait: float | None) -> None:
+    assert body_wait(error_body(message)) == (wait if wait is None else pytest.approx(wait))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"try again in 5s", b"[]", b"null", b'"x"', b"[" * 100_000, b"\xff\xfe", b'{"error": [1]}', b'{"error": {}}'],
+)
+def test_a_body_of_another_shape_tells_no_wait(body: bytes) -> None:
+    assert body_wait(body) is None
 
 
 @given(st.text() | st.from_regex(r"\w{3}, \d{1,4} \w{3} -?\d{1,6} \d+:\d+:\d+ [+-]\d{1,6}", fullmatch=True))

@@ -10,7 +10,7 @@ import pytest
 
 from brandvane.simulation.standin_row import CallRow
 from brandvane.simulation.standin_server import serving
-from unit.standin_client import CHAT, HandClock, ask, client, config, in_flight, question, raw_request, until
+from unit.standin_client import CHAT, NEVER, HandClock, ask, client, config, in_flight, question, raw_request, until
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,36 @@ async def test_a_log_that_cannot_be_written_ends_the_server(monkeypatch: pytest.
         async with asyncio.timeout(20):
             await server.ended.wait()
         assert server.failure is not None
+
+
+async def test_calls_under_way_are_told_with_the_callers_port_and_how_they_will_end() -> None:
+    async with serving(config(median=NEVER, cap=NEVER)) as server, client(server) as http:
+        asked = asyncio.create_task(ask(http, "t/1"))
+        await until(lambda: bool(server.desk.under_way))
+        (told,) = (await http.get("/_standin/calls")).json()
+        asked.cancel()
+    assert (told["platform"], told["request_id"], told["outcome"]) == ("gpt", "t/1", "ok")
+    assert told["port"] > 0
+
+
+async def test_whoever_waits_for_a_calls_end_is_told_whether_it_was_answered() -> None:
+    async with serving(config(median=0.2)) as server, client(server) as http:
+        asked = asyncio.create_task(ask(http, "t/1"))
+        await until(lambda: bool(server.desk.under_way))
+        told = await http.post("/_standin/ended", json={"request_id": "t/1"})
+        await asked
+        late = await http.post("/_standin/ended", json={"request_id": "t/1"})
+        wrong = await http.post("/_standin/ended", content=b"[]")
+    assert (told.status_code, told.json()) == (200, {"complete": True})
+    assert (late.status_code, wrong.status_code) == (404, 400)
+
+
+async def test_a_call_whose_client_goes_was_not_answered() -> None:
+    async with serving(config(median=NEVER, cap=NEVER)) as server, client(server) as http:
+        asked = asyncio.create_task(ask(http, "t/1"))
+        await until(lambda: bool(server.desk.under_way))
+        waiting = asyncio.create_task(http.post("/_standin/ended", json={"request_id": "t/1"}))
+        await until(lambda: any(call.waiting for call in server.desk.under_way))
+        asked.cancel()
+        told = await waiting
+    assert told.json() == {"complete": False}

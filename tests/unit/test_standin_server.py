@@ -49,6 +49,7 @@ async def test_a_call_is_answered_and_written_down() -> None:
         outcome=row.outcome,
         complete=True,
         in_flight=1,
+        port=row.port,
     )
     assert row.outcome.value == "ok"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from brandvane.aws.client import Clients, Refused
 from brandvane.aws.keys import queue_name
@@ -17,6 +17,8 @@ RECEIVE_MAX = 10
 
 # The message is no longer held under this receipt: somebody else will see it, or it is gone.
 _RECEIPT_OVER = frozenset({"ReceiptHandleIsInvalid", "MessageNotInflight", "InvalidParameterValue"})
+
+IN_FLIGHT: Literal["ApproximateNumberOfMessagesNotVisible"] = "ApproximateNumberOfMessagesNotVisible"
 
 
 class SqsTaskQueue:
@@ -119,19 +121,21 @@ class SqsTaskQueue:
             if refusal.code not in _RECEIPT_OVER:
                 raise
 
-    async def depth(self, queue: str) -> int:
-        """Messages in the queue, waiting, delayed or in flight (SQS counts approximately)."""
+    async def depth(self, queue: str, held_most: int | None = None) -> int:
+        """Messages in the queue, waiting, delayed or in flight (SQS counts approximately); of the last at most ``held_most``."""
         url = await self._url(queue)
         reply = await self._clients.call(
             self._clients.sqs.get_queue_attributes,
             QueueUrl=url,
             AttributeNames=[
                 "ApproximateNumberOfMessages",
-                "ApproximateNumberOfMessagesNotVisible",
+                IN_FLIGHT,
                 "ApproximateNumberOfMessagesDelayed",
             ],
         )
-        return sum(int(number) for number in reply.get("Attributes", {}).values())
+        told = {name: int(number) for name, number in reply.get("Attributes", {}).items()}
+        held = told.pop(IN_FLIGHT, 0)
+        return sum(told.values()) + (held if held_most is None else min(held, held_most))
 
     async def _url(self, queue: str) -> str:
         if queue not in self._urls:

@@ -25,7 +25,7 @@ class DynamoResultStore:
         self._keep_s = keep_days * DAY_S
 
     async def put(self, row: ResultRow) -> bool:
-        """Write the row; False when a later round's, or this round's of another attempt, is there.
+        """Write the row; False when a later round's, this round's of another attempt, or its own that counts no more, is there.
 
         A row of an earlier round is copied to history first, and replaced only while it is the one that was copied.
         """
@@ -35,17 +35,20 @@ class DynamoResultStore:
             if there is None:
                 return True
             round_no, attempt_id = int(there["round"]["N"]), str(there["attempt_id"]["S"])
-            if round_no > row.round or (round_no == row.round and attempt_id != row.attempt_id):
+            own = (round_no, attempt_id) == (row.round, row.attempt_id)
+            if round_no > row.round or (round_no == row.round and not own):
                 return False
+            if own and "run" not in there:
+                return False  # the task was reopened since: put again, its old row would be counted for the new round
             if round_no < row.round:
                 await self._keep_history(row, there, round_no)
                 seen = (round_no, attempt_id)
         raise Unavailable(f"row {row.pk} {row.sk} kept changing")
 
     async def _put(self, row: ResultRow, seen: tuple[int, str] | None) -> Mapping[str, Any] | None:
-        """Put unless another row than ``seen`` or this attempt's own is there; that other row, else None."""
+        """Put unless another row than ``seen`` or this attempt's own, while it counts, is there; that other row, else None."""
         words = Expressions()
-        allowed = [words.absent("pk"), _is(words, row.round, row.attempt_id)]
+        allowed = [words.absent("pk"), both(_is(words, row.round, row.attempt_id), words.present("run"))]
         if seen is not None:
             allowed.append(_is(words, *seen))
         try:

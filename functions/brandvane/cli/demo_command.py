@@ -12,6 +12,7 @@ from rich.console import Console
 
 from brandvane.aws.deployment import SsmDeployment
 from brandvane.catalogue import Catalogue
+from brandvane.cli import emulator
 from brandvane.cli.demo_catalogue import (
     ANSWERS_FILE,
     Pace,
@@ -24,12 +25,14 @@ from brandvane.cli.demo_catalogue import (
 from brandvane.cli.demo_view import print_summary, progress
 from brandvane.cli.errors import CliError
 from brandvane.cli.local_deploy import ROOT
+from brandvane.cli.local_process import StepFailed, is_running
 from brandvane.cli.local_product import brandvane
 from brandvane.cli.local_reading import Reading, account_of
-from brandvane.cli.local_stack import Wanted, clients_of, environment_for, local_stack
+from brandvane.cli.local_stack import EMULATOR_PROGRAM, Wanted, clients_of, environment_for, local_stack
 from brandvane.cli.local_standins import FAULTS, LIMITS, Wish
 from brandvane.cli.local_state import LocalState
 from brandvane.cli.local_warm import warm
+from brandvane.ports import Unavailable
 from brandvane.run import Run
 from brandvane.simulation.run_audit import Summary
 
@@ -62,7 +65,12 @@ def demo(corpus: Path | None, lang: str) -> None:
     wanted = Wanted(home=HOME, state=HOME / "state.json", standins=wish)
     with local_stack(wanted, lambda text: console.print(text, highlight=False)) as state:
         catalogue = prepare(state, folder, None if corpus is not None else LEAST_TASKS)
-        summary, page = asyncio.run(_ask(state, catalogue, console))
+        try:
+            summary, page = asyncio.run(_ask(state, catalogue, console))
+        except Unavailable:
+            if is_running(state.emulator, EMULATOR_PROGRAM):
+                raise
+            raise StepFailed("The emulator ended while the run was under way", emulator.log_of(HOME)) from None
         console.print("Stopping everything", highlight=False)
     summary_file.write_text(json.dumps(summary.document(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     report.write_bytes(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -103,15 +104,17 @@ def _push(state: LocalState, platforms: tuple[str, ...]) -> None:
 
 def _tell(state: LocalState) -> None:
     told = {**emulator.environment_of(state.endpoint), "BRANDVANE_STACK": state.stack}
+    # Without the environment activated, the program is not in PATH.
+    program = "brandvane" if shutil.which("brandvane") else _shown(Path(sys.argv[0]).absolute())
     say(
         "",
         f"The stack {state.stack} is there. In another shell:",
         "",
         *(f"  export {name}={value}" for name, value in told.items()),
-        "  brandvane run start --limit 10",
-        "  brandvane run watch",
+        f"  {program} run start --limit 10",
+        f"  {program} run watch",
         "",
-        f"Catalogue: {_shown(state.home / 'catalogue')}   logs: {_shown(state.home)}   stop: brandvane local down",
+        f"Catalogue: {_shown(state.home / 'catalogue')}   logs: {_shown(state.home)}   stop: {program} local down",
     )
 
 

@@ -5,12 +5,14 @@ Only what depends on the machine is overridden: the functions run on the emulato
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import re
 import subprocess
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,8 +141,19 @@ def build(home: Path, machine: Machine, parameters: str) -> Path:
     target = home / "sam"
     command = [*_sam("build"), "--build-dir", str(target), "--parameter-overrides", parameters]
     environment = _environment(machine, {})
-    run(command, what="sam build", log=home / "build.log", env=environment, cwd=ROOT, timeout_s=BUILD_TIMEOUT_S)
+    with _one_build_at_a_time():
+        run(command, what="sam build", log=home / "build.log", env=environment, cwd=ROOT, timeout_s=BUILD_TIMEOUT_S)
     return target / "template.yaml"
+
+
+@contextmanager
+def _one_build_at_a_time() -> Iterator[None]:
+    """All builds of a checkout share SAM's cache, and each removes from it what it did not make itself."""
+    folder = ROOT / ".aws-sam"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # given back when the file is closed, also when this program dies
+        yield
 
 
 def deploy(home: Path, machine: Machine, parameters: str, template: Path, stack: str, aws: Mapping[str, str]) -> None:

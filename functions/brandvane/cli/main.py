@@ -19,6 +19,7 @@ COMMANDS = {
     "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
     "local": ("local_commands", "local", "Keep a whole stack on this machine, to play with."),
     "demo": ("demo_command", "demo", "Show everything once, on this machine."),
+    "chaos": ("chaos_command", "chaos", "Kill a local stack's workers while they work, and count."),
     "simulate": ("simulate_command", "simulate", "Run the engine through days of faults in virtual time."),
     "stand-in": ("standin_command", "stand_in", "Serve simulated AI platforms."),
 }

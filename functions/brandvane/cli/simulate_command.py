@@ -24,7 +24,19 @@ from brandvane.simulation.trials import Engine, Trial, Verdict, carry_out, carry
 
 CHAOS = "chaos"
 POSITIVE = click.FloatRange(0, min_open=True)
-SIZES = ("brands", "questions", "platforms", "rate", "latency", "hours", "deadline", "backlog", "slowness", "serial")
+SIZES = (
+    "brands",
+    "questions",
+    "platforms",
+    "rate",
+    "latency",
+    "hours",
+    "deadline",
+    "backlog",
+    "slowness",
+    "serial",
+    "call_timeout",
+)
 
 
 @click.command("simulate")

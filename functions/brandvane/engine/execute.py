@@ -182,7 +182,7 @@ class Worker:
         """One message; returns its id when it must come again."""
         try:
             message = CallMessage.decode(record.body)
-            done = await self._message(message, batch_of, stop_at, tally)
+            done = await self._message(message, record, batch_of, stop_at, tally)
         except UnreadableMessage as error:
             return await self._come_again(record, UNREADABLE_AGAIN_S, "unreadable_message", error)
         except NewerMessage as error:
@@ -199,9 +199,10 @@ class Worker:
             self._telemetry.event("not_postponed", platform=self._platform, message_id=record.message_id)
         return record.message_id
 
-    async def _message(self, message: CallMessage, batch_of: _BatchOf, stop_at: float, tally: Tally) -> bool:
+    async def _message(
+        self, message: CallMessage, record: Delivered, batch_of: _BatchOf, stop_at: float, tally: Tally
+    ) -> bool:
         now = self._clock.now()
-        tally.waited(now - message.due)
         change = claim(self._platform, message.dispatch_no, self._chance.token(), now)
         moved = await self._tasks.move(message.task_id, change)
         if not moved.ours or moved.task is None:
@@ -209,6 +210,9 @@ class Worker:
                 return False  # left for newer code
             self._telemetry.event("not_claimed", task_id=message.task_id, run_id=message.run_id)
             return True
+        if record.receive_count <= 1:
+            # How long the queue kept it: a task that was overdue when it was sent has not waited for a worker.
+            tally.waited(now - max(message.due, record.sent_at))
         await self._claimed(moved.task, batch_of, stop_at, tally)
         return True
 

@@ -76,7 +76,7 @@ class _NoQueue:
     async def postpone(self, queue: str, receipt: str, seconds: int) -> None:
         return
 
-    async def depth(self, queue: str) -> int:
+    async def depth(self, queue: str, held_most: int | None = None) -> int:
         return 0
 
 

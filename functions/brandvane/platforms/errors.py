@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brandvane.answer import Failure, Scope
-from brandvane.platforms.retry_after import retry_after
+from brandvane.platforms.retry_after import body_wait, retry_after
 from brandvane.policy import PAUSES_PLATFORM, PAUSES_TARGET, ErrorKind
 
 MESSAGE_MAX = 200
@@ -118,13 +118,17 @@ _BY_STATUS: Mapping[int, ErrorKind] = {
     451: _K.CONTENT_FILTERED,
     504: _K.TIMEOUT,
 }
+_WAITING_HELPS = frozenset({_K.RATE_LIMITED, _K.SERVER_ERROR, _K.QUOTA_EXHAUSTED})
 
 
 def classify(platform: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> Failure:
     """Read an HTTP answer that is an error. ``headers`` have lower-case names."""
     codes, text = _told(body)
     kind = _kind(platform, status, codes, text)
-    wait = retry_after(headers, now) if kind in (_K.RATE_LIMITED, _K.SERVER_ERROR, _K.QUOTA_EXHAUSTED) else None
+    wait = None
+    if kind in _WAITING_HELPS:
+        told = retry_after(headers, now)
+        wait = body_wait(body) if told is None else told
     shown = ", ".join(codes) or text[:MESSAGE_MAX]
     return failure(kind, f"HTTP {status}: {_safe(shown)}", retry_after=wait, status=status, body=body)
 

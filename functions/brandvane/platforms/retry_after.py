@@ -36,6 +36,11 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     return max((w for w in waits if w is not None), default=None)
 
 
+def _spent(headers: Mapping[str, str], name: str) -> bool:
+    left = _number(headers.get(name.replace("reset", "remaining"), ""))
+    return left is None or left <= 0
+
+
 def body_wait(body: bytes) -> float | None:
     """Seconds to wait by an error body, None where it says nothing usable.
 

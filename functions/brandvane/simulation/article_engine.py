@@ -175,7 +175,7 @@ def simulate_article(scenario: Scenario, faults: Faults, seed: int) -> ArticleOu
         cloud = Cloud(
             loop=loop, epoch=scenario.epoch, seed=seed, faults=faults, auditor=auditor, slowness=scenario.slowness
         )
-        platforms = Platforms(cloud, seed, scenario.latency, CALL_TIMEOUT_S)
+        platforms = Platforms(cloud, seed, scenario.latency, scenario.call_timeout)
         expansion = Expansion(scenario.catalogue(), Selection(), "normal", 1)
         start, end, deadline = scenario.window
         jobs: dict[str, list[Job]] = {name: [] for name in scenario.names}

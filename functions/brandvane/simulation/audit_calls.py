@@ -119,6 +119,10 @@ class CallAudit:
             return "write-back not taken in"
         return None
 
+    def was_made(self, attempt_id: str) -> bool:
+        """Has this attempt called?"""
+        return attempt_id in self._under_way
+
     def answered(self, attempt_id: str) -> None:
         """The complete answer has reached its caller."""
         call = self._under_way.get(attempt_id)

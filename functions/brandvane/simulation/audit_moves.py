@@ -15,6 +15,7 @@ from brandvane.task import ANSWERED, Change, Outcome, State, Task
 SKEW_S = 2.0
 ROUNDING_S = 1e-5
 GIVE_BACKS = 10
+SLOT_MISSED = "slot_missed"  # the call that was counted when it began was not made
 _BACK = 1  # dispatch_no grows by this when a claimed or finished task waits again
 
 
@@ -75,7 +76,8 @@ def faults_of(change: Change, old: Task, new: Task) -> Iterator[str]:
 
 
 def _counters(name: str, old: Task, new: Task) -> Iterator[str]:
-    if new.paid_calls - old.paid_calls != int(name == "begin"):
+    taken_back = name == "retry" and new.error_kind == SLOT_MISSED
+    if new.paid_calls - old.paid_calls != int(name == "begin") - int(taken_back):
         yield f"{name}: paid_calls went from {old.paid_calls} to {new.paid_calls}"
     if name == "retry_failed":
         if (new.retry_count, new.throttle_count, new.give_backs, new.round) != (0, 0, 0, old.round + 1):

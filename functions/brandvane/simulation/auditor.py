@@ -19,7 +19,7 @@ from brandvane.result import ResultRow, result_pk
 from brandvane.run import Run
 from brandvane.simulation.audit_calls import CallAudit
 from brandvane.simulation.audit_limits import LimitAudit
-from brandvane.simulation.audit_moves import faults_of
+from brandvane.simulation.audit_moves import SLOT_MISSED, faults_of
 from brandvane.simulation.history import History
 from brandvane.simulation.host import Host
 from brandvane.task import ANSWERED, FINISHED, Change, State, Task, Verdict, bucket_of
@@ -46,6 +46,7 @@ class Auditor:
         self.limits: dict[str, LimitAudit] = {}
         self._rates: dict[str, float] = {}
         self.events: Counter[str] = Counter()
+        self.unfinished = 0  # records that are neither DONE nor FAILED
         self._confirmed: dict[str, int] = {}  # task -> dispatch_no of the last message that its queue confirmed
         self._finished: set[tuple[str, int]] = set()
         self._cloud: Cloud | None = None
@@ -72,6 +73,7 @@ class Auditor:
 
     def created(self, host: Host, task: Task) -> None:
         """A record came to be."""
+        self.unfinished += 1
         self.history.note(task.task_id, (self._now(), host.name, "planned", f"for {task.planned_time:.3f}"))
 
     def moved(self, host: Host, change: Change, old: Task, new: Task) -> None:
@@ -80,10 +82,13 @@ class Auditor:
         self.history.note(
             task_id, (self._now(), host.name, change.name, new.state, new.dispatch_no, new.attempt_id[:6])
         )
+        self.unfinished += (old.state in FINISHED) - (new.state in FINISHED)
         for text in faults_of(change, old, new):
             self.violated("moves", text, task_id)
         if change.name == "dispatch" and self._confirmed.get(task_id) != old.dispatch_no:
             self.violated("moves", "dispatched without a confirmed message", task_id)
+        elif change.name == "retry" and new.error_kind == SLOT_MISSED and self.calls.was_made(old.attempt_id):
+            self.violated("moves", "a call is taken back that was made", task_id)
         elif change.name == "answer":
             self.calls.safe(old.attempt_id, by_message=False)
         elif change.name == "finish":

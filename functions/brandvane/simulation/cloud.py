@@ -157,7 +157,9 @@ class Cloud:
         self.stats = MemoryStatStore()
         self.blobs = MemoryBlobs()
         self.catalogues = MemoryCatalogues()
-        self.queue = MemoryQueue(clock=self.clock, visibility_of=VISIBILITY_OF)
+        self.queue = MemoryQueue(
+            clock=self.clock, visibility_of=VISIBILITY_OF, default_max_receives=faults.most_receives
+        )
         self.behind = Behind()
         self.lag = self._lag()
         self.tasks = MemoryTaskStore(runs=self.runs, results=self.results, index=LaggingIndex(loop.time, self.lag))

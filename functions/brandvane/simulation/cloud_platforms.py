@@ -130,19 +130,19 @@ class PlatformFace:
             auditor.replied(host, request_id, ErrorKind.TIMEOUT)
             return Failure(ErrorKind.TIMEOUT, "no answer in time", latency_s=takes)
         auditor.replied(host, request_id, fate.kind or "answer")
+        self._befall()
         if fate.kind is not None:
             return Failure(fate.kind, "told to fail", retry_after=fate.retry_after, raw="{}", latency_s=takes)
         if task is not None:
             auditor.answered(task.attempt_id)
-        self._befall()
         return self._answer(model, prompt, request_id, takes, fate.poison)
 
     def _befall(self) -> None:
-        """The worst moments to die or to stand still are those between the answer and its row."""
-        faults, rng = self._cloud.faults, self._cloud.chances.of("answers")
-        if faults.kill_at_answer and rng.random() < faults.kill_at_answer:
+        """The worst moments to die or to stand still are those between the reply and what is made of it."""
+        faults, rng = self._cloud.faults, self._cloud.chances.of("replies")
+        if faults.kill_at_reply and rng.random() < faults.kill_at_reply:
             self._host.doom = Doom(rng.randint(1, LAST_STEPS))
-        elif faults.stall_at_answer and rng.random() < faults.stall_at_answer:
+        elif faults.stall_at_reply and rng.random() < faults.stall_at_reply:
             self._host.doom = Doom(rng.randint(1, LAST_STEPS), rng.uniform(*faults.stall_s))
 
     def _answer(self, model: str, prompt: str, request_id: str, takes: float, poison: int) -> Answer:

@@ -104,12 +104,12 @@ class CloudQueue:
 
         await self._cloud.sqs.call(self._host, effect)
 
-    async def depth(self, queue: str) -> int:
+    async def depth(self, queue: str, held_most: int | None = None) -> int:
         """How many messages there are, about."""
 
         def effect() -> int:
             self._cloud.meter.asked("sqs", "attributes")
-            return self._queue.depth_at_once(queue)
+            return self._queue.depth_at_once(queue, held_most)
 
         return await self._cloud.sqs.call(self._host, effect, write=False)
 

@@ -74,10 +74,20 @@ class CloudTasks:
         if answer is not None and len(answer) > ITEM_MAX - 2 * KB:
             raise TooLarge(f"item of {len(answer)} bytes")
 
+        self._befall(change.name)
+
         def effect() -> Moved:
             return self._move(task_id, change)
 
         return await self._cloud.dynamodb.call(self._host, effect)
+
+    def _befall(self, move: str) -> None:
+        """The worst moment to stand still is that between knowing and acting."""
+        faults, now = self._cloud.faults, self._cloud.loop.time() - self._cloud.started
+        if faults.stall_before == move and now < faults.stall_before_until:
+            rng = self._cloud.chances.of("moves")
+            if rng.random() < faults.stall_before_share:
+                self._host.stall(rng.uniform(*faults.stall_s))
 
     def _move(self, task_id: str, change: Change) -> Moved:
         cloud = self._cloud
@@ -126,6 +136,8 @@ class CloudTasks:
         self, task: Task, change: Change, row_pk: str, row_sk: str, run_id: str, deadline: float, now: float
     ) -> bool:
         """The transaction over record, row and run."""
+
+        self._befall(change.name)
 
         def effect() -> bool:
             stored = self._store.records.get(task.task_id)

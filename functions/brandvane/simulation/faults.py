@@ -45,8 +45,11 @@ class Faults:
     # functions
     kill: float = 0.0  # share of invocations whose environment dies at one of its awaits
     stall: float = 0.0  # share of invocations whose environment stands still at one of its awaits
-    kill_at_answer: float = 0.0  # share of answers whose worker dies at one of the next awaits
-    stall_at_answer: float = 0.0
+    kill_at_reply: float = 0.0  # share of a platform's replies whose worker dies at one of the next awaits
+    stall_at_reply: float = 0.0
+    stall_before: str = ""  # name of a move before which environments stand still ...
+    stall_before_share: float = 0.5  # ... this often ...
+    stall_before_until: float = 900.0  # ... in the first seconds after the window's start
     stall_s: tuple[float, float] = (70.0, 120.0)
     deaths_a_day: float = 0.0  # how often all of a platform's worker environments die at once
     throttled: float = 0.0  # share of starts from a queue that Lambda refuses
@@ -69,6 +72,7 @@ class Faults:
         0.0  # share of entries that a batch send does not confirm (half of them were sent all the same)
     )
     delete_lost: float = 0.0
+    most_receives: int = 20  # a message that was received so often becomes a dead letter (write-back queue: 100)
     # tables, bucket
     reply_lost: float = 0.0  # share of writes that are carried out and whose reply is lost
     index_lag_s: float = 0.0  # the indexes lag by up to this much more
@@ -87,7 +91,10 @@ class Faults:
     resume_after_s: float | None = 300.0  # a person lifts a pause that waits for one; None: nobody does
     cancel_at: float | None = None
     retry_failed: bool = False  # failed tasks are opened again once, after the run's end
-    redrive: bool = False  # dead letters are redriven every 10 min
+    retry_twice: bool = False  # two people do so at the same time
+    retry_every_s: float = 0.0  # and already while the run is under way, some times
+    redrive_every_s: float = 0.0  # dead letters are redriven, by two people
+    slow_people: float = 0.0  # share of commands that stand still at one of their awaits
 
 
 NONE = Faults()
@@ -145,7 +152,7 @@ def _value(name: str, value: Any, where: str) -> Any:
         if not isinstance(value, list):
             raise FaultsError(f"{where}: troubles must be a list of objects")
         return tuple(_trouble(row, f"{where}: troubles[{place}]") for place, row in enumerate(value))
-    if name == "name":
+    if isinstance(default, str):
         return str(value)
     if isinstance(default, bool):
         if not isinstance(value, bool):
@@ -165,7 +172,10 @@ def _number(name: str, value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
         raise FaultsError(f"{where}: {name} is {value!r}; it must be a number of at least 0")
     # Fields without a unit in their name are shares.
-    if not name.endswith(("_s", "_at", "_day", "_once", "start", "end", "retry_after")) and value > 1:
+    if (
+        not name.endswith(("_s", "_at", "_until", "_receives", "_day", "_once", "start", "end", "retry_after"))
+        and value > 1
+    ):
         raise FaultsError(f"{where}: {name} is {value!r}; it is a share and must not exceed 1")
     return float(value)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brandvane.simulation.faults import Faults, Service, Trouble
+from brandvane.task import MOVES, TOUCHES
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,28 @@ def _fixed(**values: Any) -> Draw:
 
 def _stalls(by: Source) -> dict[str, Any]:
     share = by.rng.uniform(0.1, 0.2 + 0.4 * by.hard)
-    field = by.rng.choice(("stall", "stall_at_answer"))
+    field = by.rng.choice(("stall", "stall_at_reply"))
     return {field: share, "stall_s": (by.rng.uniform(1, 80), by.rng.uniform(80, 140))}
+
+
+def _stalled_before(by: Source) -> dict[str, Any]:
+    longest = by.rng.choice((5.0, 30.0, 100.0, 140.0, 140.0))
+    move = by.rng.choice([*MOVES, *TOUCHES])
+    return {
+        "stall_before": move,
+        "stall_before_share": by.rng.uniform(0.2, 1.0),
+        "stall_before_until": 1e6 if move in ("retry_failed", "redrive") else 900.0,
+        "stall_s": (longest / 2, longest),
+    }
 
 
 CHAOS: Mapping[str, Draw] = {
     "killed": _shares(kill=0.6),
-    "killed_at_answer": _shares(kill_at_answer=0.6),
+    "killed_at_reply": _shares(kill_at_reply=0.6),
     "stalled": _stalls,
+    "stalled_before_a_move": _stalled_before,
+    "stalled_before_another": _stalled_before,
+    "stalled_at_failures": lambda by: {**_stalls(by), "final_fails": 0.3, "first_fails": 0.4},
     "lambda_throttled": _shares(throttled=0.5),
     "async": _shares(async_lost=0.4, async_doubled=0.5, async_late_s=90.0),
     "deploy": lambda by: {"deploy_at": by.start()},
@@ -129,7 +144,30 @@ CHAOS: Mapping[str, Draw] = {
     "model_gone": _platform("model_gone", 60, 600, share=0.3),
     "cancelled": lambda by: {"cancel_at": by.start()},
     "asked_again": lambda by: {"retry_failed": True, "final_fails": 0.1 + 0.4 * by.hard},
-    "redriven": lambda by: {"redrive": True, "throttled": 0.6 + 0.3 * by.hard},
+    "asked_again_twice": lambda by: {
+        "retry_failed": True,
+        "retry_twice": True,
+        "final_fails": 0.2 + 0.4 * by.hard,
+        "slow_people": by.hard,
+    },
+    "asked_again_often": lambda by: {
+        "retry_every_s": by.rng.choice((20.0, 60.0)),
+        "final_fails": 0.2 + 0.5 * by.hard,
+        "slow_people": by.hard / 2,
+    },
+    "finished_late": lambda by: {
+        "retry_every_s": 20.0,
+        "final_fails": 0.7,
+        "stall_before": "finish",
+        "stall_s": (60.0, 145.0),
+    },
+    "redriven": lambda by: {
+        "redrive_every_s": by.rng.choice((20.0, 60.0)),
+        "most_receives": by.rng.choice((1, 2, 3)),
+        "throttled": 0.3 + 0.5 * by.hard,
+        "message_doubled": 0.3,
+        "slow_people": by.hard,
+    },
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from brandvane.engine.pinned import PromptReader
@@ -23,6 +23,7 @@ STOP_MARGIN_S = 2.0  # as in brandvane.aws.environment
 IDLE_S = 600.0  # an environment that nobody needs for so long is taken away
 OVERLAP_S = 300.0  # after a deploy, environments of the old release live on for so long
 MANY_STEPS = 150
+WORKER_ROOM_S = 90.0  # a worker's timeout is its call's and this (template.yaml: 150 s for 60 s)
 
 
 class Died(Exception):
@@ -43,7 +44,7 @@ SPECS: Mapping[str, Spec] = {
     for spec in (
         Spec("planner", 0.5, 300),
         Spec("dispatcher", 0.25, 50),
-        Spec("worker", 0.25, 150),
+        Spec("worker", 0.25, 0),  # its timeout follows from the platform's
         Spec("writeback", 0.25, 60),
         Spec("scanner", 0.25, 60),
         Spec("scorer", 0.5, 300),
@@ -169,7 +170,12 @@ class Fleet:
         self._rng = cloud.chances.of("asynchronous invocations")
         self.functions = {name: self._function(spec, name) for name, spec in SPECS.items() if name != "worker"}
         self.workers = {
-            each.platform: self._function(SPECS["worker"], f"worker-{each.platform}", each) for each in deployed
+            each.platform: self._function(
+                replace(SPECS["worker"], timeout_s=each.call_timeout + WORKER_ROOM_S),
+                f"worker-{each.platform}",
+                each,
+            )
+            for each in deployed
         }
         self.handlers: dict[str, Callable[[Environment, float, Mapping[str, Any]], Awaitable[Any]]] = {}
 

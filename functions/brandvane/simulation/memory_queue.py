@@ -14,6 +14,7 @@ VISIBILITY_S = 900.0
 MAX_RECEIVES = 20
 MAX_RECEIVES_OF: Mapping[str, int] = {"writeback": 100}
 DEAD = "-dead"
+DEAD_VISIBILITY_S = 30.0  # AWS's default: the template says nothing else of dead-letter queues
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ class MemoryQueue:
                 continue
             message.receive_count += 1
             message.receipt = f"{message.message_id}/{message.receive_count}"
-            message.visible_at = now + self._visibility_of.get(queue, self._visibility_s)
+            message.visible_at = now + self._visibility(queue)
             self._show(queue, message)
             taken.append(
                 Delivered(message.message_id, message.receipt, message.body, message.receive_count, message.sent_at)
@@ -121,14 +122,19 @@ class MemoryQueue:
             message.visible_at = self._clock.now() + seconds
             self._show(queue, message)
 
-    async def depth(self, queue: str) -> int:
-        """Messages in the queue, waiting, delayed or in flight."""
+    async def depth(self, queue: str, held_most: int | None = None) -> int:
+        """Messages in the queue, waiting, delayed or in flight; of the last at most ``held_most`` are counted."""
         await asyncio.sleep(0)
-        return self.depth_at_once(queue)
+        return self.depth_at_once(queue, held_most)
 
-    def depth_at_once(self, queue: str) -> int:
+    def depth_at_once(self, queue: str, held_most: int | None = None) -> int:
         """How many messages there are."""
-        return len(self._queue(queue).messages)
+        messages = self._queue(queue).messages
+        if held_most is None:
+            return len(messages)
+        now = self._clock.now()
+        held = sum(1 for message in messages.values() if message.receive_count and message.visible_at > now)
+        return len(messages) - held + min(held, held_most)
 
     def next_visible(self, queue: str) -> float | None:
         """When the next message can be received; None when there is none (for simulated pollers)."""
@@ -162,6 +168,11 @@ class MemoryQueue:
 
     def _limit(self, queue: str) -> int:
         return self._max_receives.get(queue, self._default_max_receives)
+
+    def _visibility(self, queue: str) -> float:
+        if queue.endswith(DEAD):
+            return min(DEAD_VISIBILITY_S, self._visibility_s)
+        return self._visibility_of.get(queue, self._visibility_s)
 
     def _held(self, queue: str, receipt: str) -> _Message | None:
         message = self._queue(queue).messages.get(receipt.rpartition("/")[0])

@@ -131,8 +131,10 @@ class MemoryResultStore:
         there = self.rows.get(key)
         if there is not None and there.round < row.round:
             self._store((f"history#{row.pk}", f"{there.round}#{row.sk}"), there)
-        elif there is not None and (there.round, there.attempt_id) != (row.round, row.attempt_id):
-            return False
+        elif there is not None:
+            own = (there.round, there.attempt_id) == (row.round, row.attempt_id)
+            if not own or key not in self.counted:  # a reopened task's old row must not count again
+                return False
         self._store(key, row)
         if key not in self.counted:
             self.counted.add(key)

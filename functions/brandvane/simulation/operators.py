@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from brandvane.engine.cancel import cancel
@@ -13,9 +14,10 @@ from brandvane.ports import Unavailable
 from brandvane.run import RunState
 from brandvane.simulation.environment import Environment
 from brandvane.simulation.fleet import Fleet
+from brandvane.simulation.host import Doom
 
 LOOK_S = 10.0
-REDRIVE_EVERY_S = 600.0
+REOPEN_TIMES = 8
 AGAIN_S = 7200.0
 
 
@@ -27,6 +29,7 @@ class Operators:
         self._cloud = fleet.cloud
         self._run_id = run_id
         self._deadline = deadline
+        self._rng = self._cloud.chances.of("people")
         self._reopened = False
         self._ended = False
         self.more_time = 0.0  # seconds by which the run may end later, because people did something
@@ -39,8 +42,11 @@ class Operators:
             self._go(self._resume_paused)
         if faults.cancel_at is not None:
             self._go(self._cancel)
-        if faults.redrive:
+        if faults.redrive_every_s:
             self._go(self._redrive)
+            self._go(self._redrive)
+        if faults.retry_every_s:
+            self._go(self._reopen_often)
 
     def end(self) -> None:
         """They go home."""
@@ -54,6 +60,12 @@ class Operators:
 
     def _at_desk(self) -> Environment:
         return self._fleet.environment("operator")
+
+    def _befall(self, desk: Environment) -> None:
+        """A command that stands still between looking and acting acts on what was."""
+        faults = self._cloud.faults
+        if faults.slow_people and self._rng.random() < faults.slow_people:
+            desk.host.doom = Doom(self._rng.randint(1, 60), self._rng.choice((5.0, 60.0, 300.0)) * self._rng.random())
 
     async def _keep_deadline(self) -> None:
         """The deadline that the scenario wants, which a schedule's times of day cannot always say."""
@@ -113,18 +125,36 @@ class Operators:
             telemetry=desk.telemetry,
         )
         while not self._ended:
-            await self._cloud.loop.sleeper(REDRIVE_EVERY_S)
+            await self._cloud.loop.sleeper(self._cloud.faults.redrive_every_s)
             for queue in dead_letter_queues([each.platform for each in self._fleet.deployed]):
+                self._befall(desk)
                 try:
                     await letters.redrive(queue)
                 except Unavailable:
                     continue
 
     async def reopen_once(self) -> bool:
-        """Ask again what failed, once; True when something was opened."""
+        """Ask again what failed, once (or two people at the same time); True when something was opened."""
         if not self._cloud.faults.retry_failed or self._reopened:
             return False
+        people = 2 if self._cloud.faults.retry_twice else 1
+        opened = await asyncio.gather(*(self._reopen() for _ in range(people)))
+        self._reopened = any(number is not None for number in opened)
+        self.more_time = AGAIN_S + self._cloud.loop.time()
+        return any(opened)
+
+    async def _reopen_often(self) -> None:
+        for _ in range(REOPEN_TIMES):
+            await self._cloud.loop.sleeper(self._cloud.faults.retry_every_s)
+            if self._ended:
+                return
+            if await self._reopen():
+                self.more_time = AGAIN_S + self._cloud.loop.time()
+
+    async def _reopen(self) -> int | None:
+        """How many tasks one person opened; None when the tables refused."""
         desk = self._at_desk()
+        self._befall(desk)
         failed = FailedTasks(
             tasks=desk.tasks,
             results=desk.results,
@@ -136,8 +166,6 @@ class Operators:
         )
         try:
             done = await failed.reopen(await failed.find(self._run_id, Wanted()))
-        except (Unavailable, Refusal):
-            return False
-        self._reopened = True
-        self.more_time = AGAIN_S + self._cloud.loop.time()
-        return done.count > 0
+        except (Unavailable, Refusal, NoSuchRun):
+            return None
+        return done.count

@@ -38,6 +38,7 @@ class Scenario:
     backlog: bool = False
     slowness: float = 1.0  # times every latency of AWS
     serial: bool = False  # the last platform takes one call at a time
+    call_timeout: int = CALL_TIMEOUT_S  # longer ones send heartbeats
 
     @property
     def total(self) -> int:
@@ -60,9 +61,9 @@ class Scenario:
         """The workers."""
         slots = self.rate * (self.latency * ROOM + 2)
         invocations = max(math.ceil(slots / BATCH), 2)
-        workers = [Deployed(name, invocations, BATCH, CALL_TIMEOUT_S) for name in self.names]
+        workers = [Deployed(name, invocations, BATCH, self.call_timeout) for name in self.names]
         if self.serial:
-            workers[-1] = Deployed(self.names[-1], 2, 1, CALL_TIMEOUT_S)
+            workers[-1] = Deployed(self.names[-1], 2, 1, self.call_timeout)
         return tuple(workers)
 
     @property
@@ -80,7 +81,7 @@ class Scenario:
                 models=(MODEL,),
                 rate=self.rate,
                 in_flight=1 if worker.batch_size == 1 else worker.slots,
-                call_timeout_s=float(CALL_TIMEOUT_S),
+                call_timeout_s=float(self.call_timeout),
             )
             for worker in self.deployed()
         )

@@ -26,14 +26,14 @@ from brandvane.simulation.fleet import Fleet
 from brandvane.simulation.history import Violation
 from brandvane.simulation.operators import Operators
 from brandvane.simulation.pollers import Poller
-from brandvane.simulation.scenario import BATCH, CALL_TIMEOUT_S, DATE, SCHEDULE, Scenario
+from brandvane.simulation.scenario import BATCH, DATE, SCHEDULE, Scenario
 from brandvane.simulation.schedules import Schedules
 from brandvane.simulation.virtual_loop import VirtualLoop, run_virtual
 from brandvane.task import Change
 
 LOOK_S = 5.0
 GRACE_S = 3 * 3600.0  # a run that has not ended this long after its deadline never will
-SETTLE_S = 5.0
+SETTLE_S = 1200.0
 PUSHED_S = 3.0  # the catalogue is pushed this long after the window's start, by all clocks
 
 
@@ -118,7 +118,7 @@ class Simulation:
 
     def _fleet(self, cloud: Cloud) -> Fleet:
         deployed = self.scenario.deployed()
-        platforms = Platforms(cloud, self.seed, self.scenario.latency, CALL_TIMEOUT_S)
+        platforms = Platforms(cloud, self.seed, self.scenario.latency, self.scenario.call_timeout)
         fleet = Fleet(cloud, platforms, deployed, self.seed)
         fleet.handlers.update(handlers.BY_EVENT)
         for each in deployed:
@@ -180,7 +180,11 @@ class Simulation:
                 continue
             if await operators.reopen_once():
                 continue
-            await cloud.loop.sleeper(SETTLE_S)
+            # The last records may be finished a little after their rows were counted.
+            patience = cloud.loop.time() + SETTLE_S
+            while cloud.auditor.unfinished and cloud.loop.time() < patience:
+                await cloud.loop.sleeper(LOOK_S)
+            await cloud.loop.sleeper(LOOK_S)
             return True
         return True
 

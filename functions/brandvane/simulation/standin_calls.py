@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from brandvane.simulation import standin_chat as chat
@@ -41,9 +41,12 @@ class Platform:
         self.in_flight.limit = behaviour.in_flight
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
-    """A call under way. ``ticket``: its place among the calls in flight, None when it was refused."""
+    """A call under way. ``ticket``: its place among the calls in flight, None when it was refused.
+
+    ``port``: of the caller's end of the connection. ``waiting``: who wants to know at once that the call has ended.
+    """
 
     platform: Platform
     request_id: str
@@ -56,6 +59,8 @@ class Call:
     model: str = ""
     prompt: str = ""
     status: int | None = None
+    port: int = 0
+    waiting: list[Callable[[bool], None]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +80,19 @@ class Desk:
         """``answerer`` gives the text of a good answer."""
         self.platforms = {name: Platform(name, behaviour) for name, behaviour in platforms.items()}
         self.log = log
+        self.under_way: set[Call] = set()
         self._seed = seed
         self._answerer = answerer
 
-    def open(self, platform: Platform, request_id: str, arrived: float) -> Call:
+    def open(self, platform: Platform, request_id: str, arrived: float, port: int = 0) -> Call:
         """Let a call in or refuse it; its body is still to come. ``request_id`` is "" where the caller sent none."""
         if not request_id:
             platform.nameless += 1
         drawn = draw(self._seed, platform.name, request_id or f"-/{platform.nameless}")
         peak = platform.in_flight.peak_since(arrived)
         free_at = platform.window.free_at(arrived)
-        call = Call(platform, request_id, arrived, peak + 1, drawn, CallOutcome.THROTTLED_RATE)
+        call = Call(platform, request_id, arrived, peak + 1, drawn, CallOutcome.THROTTLED_RATE, port=port)
+        self.under_way.add(call)
         if free_at > arrived:
             call.retry_after = max(math.ceil(free_at - arrived), 1)
         elif peak >= platform.in_flight.limit:
@@ -144,6 +151,10 @@ class Desk:
         Raises:
             OSError: the log file refuses the row.
         """
+        complete = written and call.outcome is CallOutcome.OK
+        for told in call.waiting:  # before anything else: they race against what the caller does with its answer
+            told(complete)
+        self.under_way.discard(call)
         if call.ticket is not None:
             call.platform.in_flight.leave(call.ticket, finished)
         self.log.add(
@@ -157,9 +168,10 @@ class Desk:
                 finished=finished,
                 status=call.status,
                 outcome=call.outcome,
-                complete=written and call.outcome is CallOutcome.OK,
+                complete=complete,
                 in_flight=call.in_flight,
                 lost=not written,
+                port=call.port,
             )
         )
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Callable
 from typing import Protocol
 
 from brandvane.simulation import standin_chat as chat
 from brandvane.simulation.standin_calls import Call, Desk, Planned
 from brandvane.simulation.standin_http import BODY_MAX_BYTES, HEAD_MAX_BYTES, Head, HttpFault, parse_head
+from brandvane.simulation.standin_pages import Page
 
 INCOMPLETE_S = 30.0  # a request must be complete so long after it was first found incomplete
 LINGER_S = 2.0  # how long the rest of a refused request is read and thrown away, so that its answer is not lost
@@ -31,7 +31,7 @@ class Site(Protocol):
         """POSIX seconds, never going back."""
         ...
 
-    def page(self, head: Head, body: bytes) -> chat.Reply | Callable[[], chat.Reply]:
+    def page(self, head: Head, body: bytes) -> Page:
         """Everything that is no call; a callable is work that would hold up the loop."""
         ...
 
@@ -49,6 +49,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._read_at = 0.0  # when bytes were last read
+        self._port = 0  # the client's
         self._begun = 0.0  # when the first byte in the buffer was read
         self._head: Head | None = None
         self._call: Call | None = None
@@ -63,6 +64,7 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what create_server gives
         transport.set_write_buffer_limits(high=0)
         self._transport = transport
+        self._port = transport.get_extra_info("peername")[1]
         self._site.connections.add(self)
 
     def data_received(self, data: bytes) -> None:
@@ -106,7 +108,8 @@ class Connection(asyncio.Protocol):
             self._head = head
             platform = self._site.desk.platforms.get(_platform_of(head))
             if platform is not None:
-                self._call = self._site.desk.open(platform, head.headers.get("x-client-request-id", ""), begun)
+                request_id = head.headers.get("x-client-request-id", "")
+                self._call = self._site.desk.open(platform, request_id, begun, self._port)
             if head.length > BODY_MAX_BYTES:
                 raise HttpFault(413, f"the body is larger than {BODY_MAX_BYTES} bytes")
         return len(self._buffer) >= self._head.length
@@ -129,7 +132,8 @@ class Connection(asyncio.Protocol):
         if isinstance(page, chat.Reply):
             self._send_when_due(_at_once(page, keep_alive=head.keep_alive))
         else:
-            task = asyncio.get_running_loop().run_in_executor(None, page)
+            loop = asyncio.get_running_loop()
+            task = page if isinstance(page, asyncio.Future) else loop.run_in_executor(None, page)
             task.add_done_callback(lambda done: self._send_page(done, head.keep_alive))
 
     def _send_page(self, done: asyncio.Future[chat.Reply], keep_alive: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -15,14 +16,15 @@ from brandvane.simulation.standin_http import Head, as_json
 from brandvane.simulation.standin_row import row_line
 
 ROOT = "/_standin/"
-_METHODS = {"health": "GET", "log": "GET", "audit": "GET", "platforms": "POST"}
+_METHODS = {"health": "GET", "log": "GET", "audit": "GET", "platforms": "POST", "calls": "GET", "ended": "POST"}
+Page = Reply | Callable[[], Reply] | asyncio.Future[Reply]
 
 
-def page(desk: Desk, head: Head, body: bytes) -> Reply | Callable[[], Reply]:
+def page(desk: Desk, head: Head, body: bytes) -> Page:
     """The answer to everything that is no call.
 
     Log and audit come as a callable over a copy of the rows, to be run beside the loop: over many calls they take long
-    enough to make arrivals late.
+    enough to make arrivals late. What has to be waited for is a future.
     """
     name = head.path.removeprefix(ROOT) if head.path.startswith(ROOT) else ""
     method = _METHODS.get(name) or ("POST" if head.path.endswith(CHAT_PATH) else None)
@@ -36,6 +38,10 @@ def page(desk: Desk, head: Head, body: bytes) -> Reply | Callable[[], Reply]:
         return _change(desk, body)
     if name == "health":
         return Reply(200, as_json(_health(desk)))
+    if name == "calls":
+        return Reply(200, as_json(_calls(desk)))
+    if name == "ended":
+        return _ended(desk, body)
     rows = tuple(desk.log.rows)
     if name == "log":
         return lambda: Reply(200, "".join(map(row_line, rows)).encode(), "application/jsonl; charset=utf-8")
@@ -54,6 +60,39 @@ def _health(desk: Desk) -> dict[str, Any]:
         for name, platform in desk.platforms.items()
     }
     return {"status": "ok", "platforms": platforms}
+
+
+def _calls(desk: Desk) -> list[dict[str, Any]]:
+    """Calls under way, by arrival: whose they are, the caller's port, and how they will end."""
+    return [
+        {
+            "platform": call.platform.name,
+            "request_id": call.request_id,
+            "arrived": call.arrived,
+            "port": call.port,
+            "outcome": call.outcome.value,
+        }
+        for call in sorted(desk.under_way, key=lambda call: call.arrived)
+    ]
+
+
+def _ended(desk: Desk, body: bytes) -> Reply | asyncio.Future[Reply]:
+    """``{"request_id": "…"}``: answered in the moment in which that call's last byte is written, or its connection is gone."""
+    try:
+        wanted = json.loads(body)["request_id"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return refused(400, 'the body must be an object: {"request_id": "…"}')
+    call = next((call for call in desk.under_way if call.request_id == wanted), None)
+    if call is None:
+        return refused(404, f"no call {wanted!r} is under way")
+    reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+    def tell(complete: bool) -> None:
+        if not reply.done():
+            reply.set_result(Reply(200, as_json({"complete": complete})))
+
+    call.waiting.append(tell)
+    return reply
 
 
 def _change(desk: Desk, body: bytes) -> Reply:

@@ -37,6 +37,7 @@ class CallRow:
     ``status``: as sent, None where nothing was (hang, lost connection). ``in_flight``: calls of the platform admitted and
     not yet finished at arrival, plus this one. ``lost``: the connection went before the last byte was written.
     ``complete``: a complete valid 200 was written, drained to the operating system, and the connection was still there.
+    ``port``: the caller's end of the connection, 0 where unknown: which process made the call.
     """
 
     platform: str
@@ -51,6 +52,7 @@ class CallRow:
     complete: bool
     in_flight: int
     lost: bool = False
+    port: int = 0
 
     @property
     def task(self) -> str:
@@ -64,9 +66,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("complete", "lost"), (bool,)),
     "status": (int, type(None)),
     "in_flight": (int,),
+    "port": (int,),
     "outcome": (str,),
 }
-_REQUIRED = frozenset(field.name for field in fields(CallRow)) - {"lost"}
+_REQUIRED = frozenset(field.name for field in fields(CallRow)) - {"lost", "port"}
 
 
 # Line ends of Unicode that JSON leaves as they are: escaped, so that every reader of lines sees one line.

@@ -11,7 +11,6 @@ from typing import Any
 from brandvane.simulation import standin_pages
 from brandvane.simulation.standin_answers import generated_answer
 from brandvane.simulation.standin_calls import Desk
-from brandvane.simulation.standin_chat import Reply
 from brandvane.simulation.standin_config import StandinConfig
 from brandvane.simulation.standin_connection import Connection
 from brandvane.simulation.standin_http import Head
@@ -94,7 +93,7 @@ class StandinServer:
         """POSIX seconds, never going back."""
         return self._clock()
 
-    def page(self, head: Head, body: bytes) -> Reply | Callable[[], Reply]:
+    def page(self, head: Head, body: bytes) -> standin_pages.Page:
         """Everything that is no call."""
         return standin_pages.page(self.desk, head, body)
 

@@ -93,6 +93,7 @@ def chaos_scenario(seed: int, given: Mapping[str, Any]) -> Scenario:
         platforms=rng.choice((1, 1, 2)),
         rate=rng.choice((2.0, 5.0, 10.0)),
         latency=rng.choice((2.0, 5.0, 25.0)),
+        call_timeout=rng.choice((60, 60, 60, 120)),
         hours=rng.choice((2, 4, 8)) / 60,
         deadline=rng.choice((20, 40, 90)) / 60,
         backlog=rng.random() < 0.3,

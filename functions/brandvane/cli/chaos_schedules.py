@@ -1,0 +1,39 @@
+"""How are a stack's scanner schedules switched off and on? By EventBridge Scheduler itself, both of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brandvane.cli.local_stack import session_of
+from brandvane.cli.local_state import LocalState
+
+if TYPE_CHECKING:
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
+    from mypy_boto3_scheduler.type_defs import UpdateScheduleInputTypeDef
+
+SCANNER, HALF_MINUTE = "scanner", "sweep"  # {stack}-…: the minute's own sweep, and the one between two minutes
+
+
+class ScannerSchedules:
+    """The two schedules that wake the scanner."""
+
+    def __init__(self, state: LocalState) -> None:
+        """``state``: of a running stack."""
+        client: EventBridgeSchedulerClient = session_of(state).client("scheduler", endpoint_url=state.endpoint)
+        self._client = client
+        self._stack = state.stack
+
+    def switch(self, *, on: bool) -> None:
+        """Enable or disable both."""
+        for name in (SCANNER, HALF_MINUTE):
+            there = self._client.get_schedule(Name=f"{self._stack}-{name}", GroupName=self._stack)
+            wanted: UpdateScheduleInputTypeDef = {
+                "Name": there["Name"],
+                "GroupName": there["GroupName"],
+                "Description": there["Description"],
+                "ScheduleExpression": there["ScheduleExpression"],
+                "FlexibleTimeWindow": there["FlexibleTimeWindow"],
+                "Target": there["Target"],
+                "State": "ENABLED" if on else "DISABLED",
+            }
+            self._client.update_schedule(**wanted)

@@ -1,0 +1,38 @@
+"""Do the examples in the documents run, and say what the page says of them?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SAID = {
+    "reserved_concurrency.py": [
+        "reserved concurrency alone: 10 of 60 messages worked on, 50 dead letters that never ran",
+        "MaximumConcurrency below it: 60 of 60 messages worked on, 0 dead letters that never ran",
+    ],
+    "stalled_worker.py": [
+        "state alone: kept is the answer of the stalled worker",
+        "with a fence: the late write is lost; kept is the answer of the worker that has the task",
+    ],
+    "partial_batch.py": [
+        "all marked when the call returns: 3 of 10 tasks wait for ever for a message never sent",
+        "marked when SQS names them: 3 stay PENDING, the next tick sends them, 0 without message",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_an_example_shows_the_naive_shape_and_this_one(name: str) -> None:
+    shown = subprocess.run(
+        [sys.executable, str(DOCS / "examples" / name)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert shown.stdout.splitlines() == SAID[name]
+
+
+def test_the_page_links_every_example() -> None:
+    page = (DOCS / "faults.md").read_text(encoding="utf-8")
+    assert all(f"(examples/{name})" in page for name in SAID)
