@@ -12,7 +12,7 @@ import pytest
 from brandvane.control import Control, Pause
 from brandvane.engine.dispatch import LEASE, Tick
 from brandvane.engine.send import delay_until
-from brandvane.ports import Unavailable
+from brandvane.ports import Envelope, Unavailable
 from brandvane.run import RunState
 from brandvane.task import State, Task
 from builders import NOW, catalogue, placed, platform, schedule, tasks_of, together
