@@ -193,9 +193,9 @@ async def test_the_write_back_queue_is_asked_once_a_sweep() -> None:
     asked: list[str] = []
     depth = bench.world.queue.depth
 
-    async def counting(queue: str) -> int:
+    async def counting(queue: str, held_most: int | None = None) -> int:
         asked.append(queue)
-        return await depth(queue)
+        return await depth(queue, held_most)
 
     bench.world.queue.depth = counting  # type: ignore[method-assign]
     tasks = bench.waiting(3, State.RUNNING, act_at=NOW - 100, started_at=NOW - 175)
