@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from brandvane.cli.chaos_kills import Aim, Kill
+from brandvane.cli.chaos_process import DYING_S
 from brandvane.policy import MAX_RETRY
 from brandvane.result import ResultRow
 from brandvane.simulation.call_audit import repeated_by_task
@@ -14,7 +15,6 @@ from brandvane.simulation.standin_row import CallRow
 from brandvane.task import Outcome
 
 RESCUE_S = 180.0
-CLOCKS_S = 0.05  # the stand-ins' clock and this program's, on one machine
 LEASE_S = 30.0  # call timeout and margin: by then a worker has kept its answer, or the task is another's
 
 Off = tuple[float, float]  # from, until: the scanner's schedules were disabled
@@ -31,8 +31,8 @@ class Repeats:
 def explain(calls: Sequence[CallRow], kills: Sequence[Kill]) -> Repeats:
     """Every repeated call has a cause when each answer written before it was lost with its worker.
 
-    An answer was lost when the process that held its connection was killed after it was written, and the record still showed
-    that very call as RUNNING when the process was gone.
+    An answer was lost when the process that held its connection was killed, after it was written or while it was, and the
+    record still showed that very call as RUNNING when the process was dead.
     """
     answers: dict[str, list[CallRow]] = defaultdict(list)
     for call in calls:
@@ -54,7 +54,8 @@ def explain(calls: Sequence[CallRow], kills: Sequence[Kill]) -> Repeats:
 def _lost_with(answer: CallRow, kills: Iterable[Kill]) -> Kill | None:
     for kill in kills:
         own = answer.port in kill.victim.ports or answer.request_id == kill.victim.chosen
-        timely = -CLOCKS_S <= kill.at - answer.finished <= LEASE_S
+        # Bytes that are sent while a process dies are taken by its connections, and by nobody else.
+        timely = -DYING_S <= kill.at - answer.finished <= LEASE_S
         if own and timely and answer.request_id in kill.running:
             return kill
     return None
@@ -88,7 +89,7 @@ def rescues(left: Iterable[Left], calls: Sequence[CallRow], rows: Sequence[Resul
     row_of = {row.task_id: row for row in rows}
     waits, ended, late = [], 0, []
     for each in left:
-        after = next((at for at in arrivals[each.task_id] if at > each.at + CLOCKS_S), None)
+        after = next((at for at in arrivals[each.task_id] if at > each.at + DYING_S), None)
         if after is None:
             if _allowed_no_more(row_of.get(each.task_id)):
                 ended += 1

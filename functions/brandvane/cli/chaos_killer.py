@@ -55,7 +55,8 @@ class Killer:
         )
         if victim is None or (aim is Aim.AFTER_ANSWER and not self._standins.answered(victim.chosen)):
             return None, 0.0
-        return (victim, time.time()) if kill(victim.pid) else (None, 0.0)
+        at = kill(victim.pid)
+        return (None, 0.0) if at is None else (victim, at)
 
     async def _note(self, aim: Aim, victim: Victim, at: float) -> None:
         """Read what the dead process left: its records stay as they are until the scanner takes them."""

@@ -6,9 +6,12 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+DYING_S = 5.0  # the most that a killed process may take to be dead
+_LOOK_S = 0.01
 _PROC_TCP = Path("/proc/net/tcp")
 _ESTABLISHED = "01"
 _PAIR = re.compile(r"n[^\s]*:(\d+)->[^\s]*:(\d+)")
@@ -26,13 +29,25 @@ def holders(pids: Iterable[int], server_port: int) -> dict[int, int]:
     return _from_proc(pids, server_port) if _PROC_TCP.exists() else _from_lsof(pids, server_port)
 
 
-def kill(pid: int) -> bool:
-    """SIGKILL: nothing is cleaned up, nothing is said. False when the process was gone."""
+def kill(pid: int) -> float | None:
+    """SIGKILL: nothing is cleaned up, nothing is said. When it was sent (POSIX seconds); None where the process was gone.
+
+    Returns when the process is dead: on a busy machine that takes a moment, in which its connections still stand.
+    """
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
-        return False
-    return True
+        return None
+    at = time.time()
+    while time.time() < at + DYING_S and not _is_dead(pid):
+        time.sleep(_LOOK_S)
+    return at
+
+
+def _is_dead(pid: int) -> bool:
+    """Gone, or only not yet reaped by the emulator."""
+    state = _output("ps", "-p", str(pid), "-o", "stat=").strip()
+    return not state or state.startswith("Z")
 
 
 def _from_proc(pids: Iterable[int], server_port: int) -> dict[int, int]:

@@ -54,8 +54,9 @@ def stand_in(
     Fields of a platform: rate (calls in any second), in_flight, median, sigma and cap (seconds to the answer, lognormal),
     shares of injected_429, error_500, error_503, hang, cut, empty, malformed (0 to 1), retry_after (seconds).
 
-    Prints one JSON line with the address. Pages: /_standin/health, /_standin/log, /_standin/audit; POST
-    /_standin/platforms {"NAME": {"rate": 5}} changes a platform while it runs.
+    Prints one JSON line with the address. Pages: /_standin/health, /_standin/log, /_standin/audit, /_standin/calls (under
+    way); POST /_standin/platforms {"NAME": {"rate": 5}} changes a platform while it runs; POST /_standin/ended
+    {"request_id": "ID"} is answered in the moment in which that call ends.
     """
     try:
         config = configured(config_file, platforms, models, seed=seed, answers=answers, log=log_file)

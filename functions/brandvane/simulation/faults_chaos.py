@@ -166,7 +166,9 @@ CHAOS: Mapping[str, Draw] = {
         "most_receives": by.rng.choice((1, 2, 3)),
         "throttled": 0.3 + 0.5 * by.hard,
         "message_doubled": 0.3,
+        "first_fails": 0.5,
         "slow_people": by.hard,
+        **({"stall_before": "redrive", "stall_s": (30.0, 120.0)} if by.rng.random() < 0.5 else {}),
     },
 }
 

@@ -11,7 +11,8 @@ from brandvane.ports import Deployed
 from brandvane.simulation.cloud import BEFORE_S
 
 BATCH = 10
-ROOM = 1.6  # slots for this many times rate × latency (DESIGN §4.1: 20 calls/s at 25 s need 500 to 800)
+ROOM = 1.6  # slots for this many times rate × latency (DESIGN §4.1: 20 calls/s at 25 s need 500 to 800) ...
+MORE_S = 12.0  # ... and these seconds: calls of a batch start one after another, and one that times out holds it
 START = datetime(2026, 1, 5, 1, 0, tzinfo=UTC)  # a Monday
 SCHEDULE = "day"
 DATE = f"{START:%Y-%m-%d}"
@@ -59,7 +60,7 @@ class Scenario:
 
     def deployed(self) -> tuple[Deployed, ...]:
         """The workers."""
-        slots = self.rate * (self.latency * ROOM + 2)
+        slots = self.rate * (self.latency * ROOM + MORE_S)
         invocations = max(math.ceil(slots / BATCH), 2)
         workers = [Deployed(name, invocations, BATCH, self.call_timeout) for name in self.names]
         if self.serial:
