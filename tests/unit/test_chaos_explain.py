@@ -76,12 +76,16 @@ def test_a_kill_right_after_the_answer_explains_its_own_call_whatever_connection
     [
         killed(101.01, "t/1", port=52),  # another process
         killed(101.01, "t/2"),  # that call's record was no longer running
-        killed(100.5, "t/1"),  # before the answer was written
+        killed(95.9, "t/1"),  # dead before the answer was written
         killed(140.0, "t/1"),  # long after the lease
     ],
 )
 def test_a_kill_that_cannot_have_lost_the_answer_explains_nothing(kill: Kill) -> None:
     assert explain([call("t/1", 100.0), call("t/2", 150.0)], [kill]).unexplained == ("t/2",)
+
+
+def test_an_answer_that_was_written_while_its_process_died_was_lost() -> None:
+    assert explain([call("t/1", 100.0), call("t/2", 150.0)], [killed(100.9, "t/1")]).unexplained == ()
 
 
 def test_every_answer_before_a_repeated_call_must_have_been_lost() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import sys
 
 from brandvane.cli.chaos_kills import Aim, Kill, OpenCall, Victim, choose, hits
-from brandvane.cli.chaos_process import lsof_sockets, proc_sockets
+from brandvane.cli.chaos_process import kill, lsof_sockets, proc_sockets
 
 NOW = 1000.0
 YOUNG_S = 0.5
@@ -85,3 +88,11 @@ def test_established_connections_to_the_server_are_read_from_the_systems_table()
 def test_connections_are_read_from_lsof_where_there_is_no_such_table() -> None:
     told = "p812\nf5\nn127.0.0.1:49153->127.0.0.1:8080\nf6\nn127.0.0.1:49154->127.0.0.1:99\np813\nf5\nn[::1]:49155->[::1]:8080\n"
     assert lsof_sockets(told, 8080) == {49153: 812, 49155: 813}
+
+
+def test_a_killed_process_is_dead_when_the_kill_returns() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert kill(process.pid) is not None
+    assert process.poll() == -signal.SIGKILL
+    assert kill(process.pid) is None
+    process.communicate()

@@ -244,8 +244,8 @@ async def test_a_slot_missed_by_more_than_15_ms_is_reserved_anew() -> None:
     await worked(bench)
     (start,) = bench.client.starts
     assert start > FIRST + 0.016
-    # 16 ms late: the next call keeps 1/10 s and a tenth of (2 x 16 + 5) ms.
-    assert bench.control().clock == pytest.approx(NOW + start + 0.1037, abs=1e-5)
+    # The move was slow, not the timer, and the missed slot was not used: the next call keeps the usual 1/9.7 s.
+    assert bench.control().clock == pytest.approx(NOW + start + 0.10309, abs=1e-5)
     assert bench.control().revision == 2
 
 

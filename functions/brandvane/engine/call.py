@@ -96,12 +96,15 @@ class Caller:
 
     async def _at_slot(self, task: Task, slot: Slot, errand: Errand) -> Slot | Back:
         """Wait for the slot; one that was missed is reserved anew, as long as the call cannot outlast the lease it began with."""
-        await self._clock.sleep(slot.start - self._clock.now())
         latest = min(errand.latest, slot.start + NEW_SLOT_WAIT_S)
         for _ in range(NEW_SLOT_TRIES):
+            before = self._clock.now()
+            await self._clock.sleep(slot.start - before)
             now = self._clock.now()
-            self._lead.started(now - slot.start)
-            if slot.probe or now - slot.start <= MISSED_SLOT_S:
+            used = slot.probe or now - slot.start <= MISSED_SLOT_S
+            # A slot that a slow move has missed is not used: only timers that wake late tell of calls that start late.
+            self._lead.started(now - (slot.start if used else max(slot.start, before)))
+            if used:
                 return slot  # nobody else calls while the breaker's probe is on: it may come late
             again = await errand.desk.slot(now, latest, task.target)
             if isinstance(again, Back):
@@ -109,7 +112,6 @@ class Caller:
             slot = again
             if not await self.still_granted(task, errand.desk, slot):
                 break
-            await self._clock.sleep(slot.start - self._clock.now())
         return Back(self._clock.now())
 
     async def _ask(self, task: Task, errand: Errand) -> Answer | Failure:

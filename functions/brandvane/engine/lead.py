@@ -7,7 +7,7 @@ instant, too near to the next one's.
 from __future__ import annotations
 
 FIRST_GUESS_S = 0.06
-LEAST_S = 0.02
+LEAST_S = 0.05  # of a hundred writes one takes 25 ms and more; a slot that is missed is lost
 MOST_S = 1.5
 MARGIN = 1.5
 KEEP_LATE = 0.97  # a late start is remembered for some dozens of calls
