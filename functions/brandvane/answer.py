@@ -61,6 +61,7 @@ class Answer:
     request: Mapping[str, Any] = field(default_factory=dict)  # parameters as sent, never the key
     raw: str = ""
     latency_s: float = 0.0
+    sent_after_s: float = 0.0  # from the call's start until its request began to be sent
     v: int = ANSWER_VERSION
 
     @property
@@ -80,6 +81,7 @@ class Failure:
     http_status: int | None = None
     raw: str = ""
     latency_s: float = 0.0
+    sent_after_s: float = 0.0
 
 
 def pack(answer: Answer) -> bytes:

@@ -87,7 +87,9 @@ class Caller:
         if isinstance(reached, Back):
             await self._delivery.give_up_slot(moved.task, reached.at)
             return
+        begun = self._clock.now()
         reply = await self._ask(moved.task, errand)
+        self._lead.started(max(begun - reached.start, 0.0) + reply.sent_after_s)
         report = await self._delivery.take(moved.task, reached.epoch, reply)
         errand.tally.add(report, reply)
         if reached.probe:

@@ -33,7 +33,7 @@ class Lead:
         self._begin = _learned(self._begin, seconds)
 
     def started(self, late: float) -> None:
-        """A call came to its slot this late (its timer, the processor, other calls of the same moment)."""
+        """A call was sent this late after its slot (its timer, the processor, other calls of the same moment)."""
         self._late = max(late, KEEP_LATE * self._late)
 
     @property

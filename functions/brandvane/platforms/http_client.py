@@ -102,7 +102,7 @@ class HttpPlatformClient:
 
         async with asyncio.timeout(PREPARE_TIMEOUT_S), await asyncio.start_server(reply, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()
-            await self._fetch(f"http://{host}:{port}/", {}, {"X-Client-Request-Id": "rehearsal"})
+            await self._fetch(f"http://{host}:{port}/", {}, {"X-Client-Request-Id": "rehearsal"}, [])
 
     async def ask(
         self,
@@ -131,18 +131,22 @@ class HttpPlatformClient:
         if locale:
             headers.setdefault("Accept-Language", locale)
         started = self._clock.now()
-        reply = await self._exchange(settings, speaks, body, headers, timeout)
+        sent: list[float] = []
+        reply = await self._exchange(settings, speaks, body, headers, timeout, sent)
+        sent_after = round(sent[0] - started, 4) if sent else 0.0
         latency = self._clock.now() - started
         if isinstance(reply, Failure) and reply.kind is ErrorKind.AUTH_ERROR:
             # Forget the key that was refused: after a person has set another one, warm workers must not use the old.
             await self._secrets.key(settings.name, fresh=True)
         if isinstance(reply, Answer):
-            sent = {name: value for name, value in body.items() if name != "messages"}
+            parameters = {name: value for name, value in body.items() if name != "messages"}
             system = settings.parameters.get("system")
-            sent |= {"locale": locale, **({"system": system} if system else {})}
+            parameters |= {"locale": locale, **({"system": system} if system else {})}
             cost = reply.usage.cost_microusd(settings.price_of(model))
-            return replace(reply, request=sent, latency_s=round(latency, 3), cost_microusd=cost)
-        return replace(reply, latency_s=round(latency, 3))
+            return replace(
+                reply, request=parameters, latency_s=round(latency, 3), cost_microusd=cost, sent_after_s=sent_after
+            )
+        return replace(reply, latency_s=round(latency, 3), sent_after_s=sent_after)
 
     async def _exchange(
         self,
@@ -151,11 +155,12 @@ class HttpPlatformClient:
         body: dict[str, Any],
         headers: Mapping[str, str],
         timeout: float,
+        sent: list[float],
     ) -> Answer | Failure:
         url = settings.base_url.rstrip("/") + speaks.PATH
         try:
             async with asyncio.timeout(timeout):
-                status, got, content = await self._fetch(url, body, headers)
+                status, got, content = await self._fetch(url, body, headers, sent)
         except TimeoutError:
             return failure(ErrorKind.TIMEOUT, f"no complete answer within {timeout:g} s")
         except TooLarge:
@@ -169,9 +174,16 @@ class HttpPlatformClient:
         return speaks.read(settings, status, got, content, self._clock.now())
 
     async def _fetch(
-        self, url: str, body: dict[str, Any], headers: Mapping[str, str]
+        self, url: str, body: dict[str, Any], headers: Mapping[str, str], sent: list[float]
     ) -> tuple[int, dict[str, str], bytes]:
-        async with self._http.stream("POST", url, json=body, headers=headers) as response:
+        """Status, headers and body; ``sent`` gets the instant at which the request began to be sent."""
+
+        async def trace(event: str, _info: Mapping[str, Any]) -> None:
+            if event == "http11.send_request_headers.started":
+                sent.append(self._clock.now())
+
+        traced = {"trace": trace}
+        async with self._http.stream("POST", url, json=body, headers=headers, extensions=traced) as response:
             chunks: list[bytes] = []
             size = 0
             async for chunk in response.aiter_bytes():
