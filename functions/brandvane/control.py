@@ -27,8 +27,9 @@ class Pause:
 class Control:
     """The control item of one platform.
 
-    ``clock`` is the limiter's: the earliest instant of the next call. ``factor`` scales the stated rate (halved by a 429,
-    restored step by step). ``epoch`` grows whenever slots granted before must be read anew.
+    ``clock`` is the limiter's: the earliest instant of the next call, ``step`` seconds after the last one that was granted.
+    ``factor`` scales the stated rate (halved by a 429, restored step by step). ``epoch`` grows whenever slots granted before must
+    be read anew.
     """
 
     platform: str
@@ -37,6 +38,7 @@ class Control:
     targets: Mapping[str, Pause] = field(default_factory=dict)
     rate_override: float | None = None
     clock: float = 0.0
+    step: float = 0.0
     epoch: int = 0
     factor: float = 1.0
     day: str = ""
@@ -76,7 +78,7 @@ def target_paused(control: Control, target: str, pause: Pause) -> Control:
 
 
 def resumed(control: Control, now: float) -> Control:
-    """All pauses are lifted, the breaker closes; a new epoch begins, its first slot 1 s away (nearer ones are not re-read by workers)."""
+    """All pauses are lifted, the breaker closes; a new epoch begins, its first slot at least 1 s away (nearer ones are not re-read)."""
     lifted = replace(
         control, paused=None, targets={}, breaker_wait_s=0.0, breaker_at=0.0, probe_owner="", probe_until=0.0
     )
@@ -89,8 +91,10 @@ def rate_changed(control: Control, rate: float | None, now: float) -> Control:
 
 
 def _new_epoch(control: Control, now: float) -> Control:
-    # Slots of the old epoch that are more than a second away are void, nearer ones are not read anew.
-    return replace(control, epoch=control.epoch + 1, clock=now + 1)
+    # Slots of the old epoch that are more than a second away are void, nearer ones are not read anew: the first call of the new
+    # epoch keeps its distance from the last of them.
+    clock = max(min(control.clock, now + 1 + control.step), now + 1)
+    return replace(control, epoch=control.epoch + 1, clock=clock)
 
 
 def with_hold(control: Control, hold_s: float) -> Control:

@@ -89,7 +89,9 @@ def grant(
     granted = Grant(tuple(starts), control.epoch, resume, left is not None and len(starts) >= left and rest > 0)
     if not starts:
         return control, granted
-    changed = replace(control, clock=clock, day=day, day_calls=spent_calls + len(starts), day_microusd=spent_money)
+    changed = replace(
+        control, clock=clock, step=step, day=day, day_calls=spent_calls + len(starts), day_microusd=spent_money
+    )
     return changed, granted
 
 

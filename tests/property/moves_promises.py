@@ -10,7 +10,7 @@ from brandvane.simulation.memory_stores import MemoryResultStore
 from brandvane.simulation.memory_tasks import MemoryTaskStore
 from brandvane.task import FINISHED, Change, Outcome, State, Task, Verdict, watch_of, watches
 
-AGAIN = {"dispatch", "redrive", "heartbeat"}  # a late repetition of these changes nothing that counts
+AGAIN = {"dispatch", "resend", "redrive", "heartbeat"}  # a late repetition of these changes nothing that counts
 BACK = {"release", "give_back", "retry", "rescue"}
 OF_THE_WORKER = {"begin", "heartbeat", "release", "retry", "answer", "fail"}
 # How far ahead of its mover's clock each state's next look may be (DESIGN §2): beyond it a record would be forgotten.

@@ -42,7 +42,7 @@ def test_troubles_are_read_with_their_numbers(tmp_path: Path) -> None:
         ({"kill": 1.5}, "kill is 1.5; it is a share"),
         ({"kill": "often"}, "kill is 'often'; it must be a number"),
         ({"kill": True}, "kill is True; it must be a number"),
-        ({"redrive": 1}, "redrive is 1; it must be true or false"),
+        ({"retry_failed": 1}, "retry_failed is 1; it must be true or false"),
         ({"stall_s": 70}, "stall_s is 70; it must be two numbers"),
         ({"base": "chaos"}, "base is 'chaos'; it must be one of none, article"),
         ({"troubles": {}}, "troubles must be a list"),

@@ -199,7 +199,12 @@ async def test_the_control_item_of_a_healthy_platform_is_not_written_for_the_bre
     await batch(bench, 5)
     assert bench.control().revision == 1  # the reservation
     assert bench.control() == Control(
-        "openai", revision=1, clock=bench.control().clock, day=bench.control().day, day_calls=5
+        "openai",
+        revision=1,
+        clock=bench.control().clock,
+        step=bench.control().step,
+        day=bench.control().day,
+        day_calls=5,
     )
 
 

@@ -22,12 +22,12 @@ def test_a_slow_begin_is_forgotten_by_a_fifth_with_every_faster_one() -> None:
     assert lead.begin_s == pytest.approx(1.5 * 0.16)
 
 
-def test_preparations_begin_no_less_than_20_ms_before_the_slot() -> None:
+def test_preparations_begin_no_less_than_50_ms_before_the_slot() -> None:
     lead = Lead()
     for _ in range(50):
         lead.began(0.0)
 
-    assert lead.begin_s == 0.02
+    assert lead.begin_s == 0.05
 
 
 def test_a_slot_is_asked_for_no_nearer_than_reserving_and_beginning_take() -> None:

@@ -83,6 +83,7 @@ class Worker:
         clock: Clock,
         chance: Chance,
         telemetry: Telemetry,
+        lead: Lead | None = None,
     ) -> None:
         self._platform = platform
         self._call_timeout_s = call_timeout_s
@@ -98,7 +99,7 @@ class Worker:
         self._clock = clock
         self._chance = chance
         self._telemetry = telemetry
-        self._lead = Lead()
+        self._lead = lead or Lead()
         self._caller = Caller(
             platform=platform,
             tasks=tasks,

@@ -19,10 +19,11 @@ FORGET = 0.8  # a slow one is forgotten by a fifth with every faster one
 class Lead:
     """One worker environment's experience: what reserving and beginning take."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_late_s: float = 0.0) -> None:
+        """``first_late_s``: how late calls are taken to start until that is known better."""
         self._reserve = FIRST_GUESS_S
         self._begin = FIRST_GUESS_S
-        self._late = 0.0
+        self._late = first_late_s
 
     def reserved(self, seconds: float) -> None:
         """A reservation took this long."""

@@ -111,13 +111,12 @@ class Limiter:
 
     async def resume(self, platform: str) -> None:
         """Lift every pause of a platform; a new epoch begins."""
-        now = self._clock.now()
-        await self.change(platform, lambda item: controls_of.resumed(item, now))
+        # The time is taken for each try: slots that others got while this one came too late count from now.
+        await self.change(platform, lambda item: controls_of.resumed(item, self._clock.now()))
 
     async def set_rate(self, platform: str, rate: float | None) -> None:
         """State another rate (calls a second; None: the configured one); a new epoch begins."""
-        now = self._clock.now()
-        await self.change(platform, lambda item: controls_of.rate_changed(item, rate, now))
+        await self.change(platform, lambda item: controls_of.rate_changed(item, rate, self._clock.now()))
 
     async def restore(self, platform: str, minutes: float) -> None:
         """Give a lowered rate back, 5 % of the stated one a minute."""

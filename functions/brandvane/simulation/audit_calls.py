@@ -38,12 +38,14 @@ class Call:
 
 @dataclass(slots=True)
 class Use:
-    """A platform's calls: the first one's time, the last first call's of a task, all of them and those until then."""
+    """A platform's calls, until its backlog is gone: while more of its tasks wait for their first call than it has slots."""
 
-    first: float
-    last_first: float
+    planned: int
+    slots: int
+    first: float = 0.0
+    last: float = 0.0
     calls: int = 0
-    calls_then: int = 0
+    asked: int = 0
 
 
 class CallAudit:
@@ -62,18 +64,17 @@ class CallAudit:
         self.causes: Counter[str] = Counter()
 
     def rate_used(self, platform: str, rate: float) -> float | None:
-        """Calls a second over the stated rate, from the first call to the last task's first call; None for less than two."""
-        use = self.use.get(platform)
-        if use is None or use.last_first <= use.first:
-            return None
-        return (use.calls_then - 1) / (use.last_first - use.first) / rate
+        """Calls a second over the stated rate until the backlog is gone; None where there was none."""
+        use = self.use[platform]
+        return (use.calls - 1) / (use.last - use.first) / rate if use.last > use.first else None
 
     def _used(self, platform: str, first_of_task: bool) -> None:
-        now = self._now()
-        use = self.use.setdefault(platform, Use(now, now))
-        use.calls += 1
-        if first_of_task:
-            use.last_first, use.calls_then = now, use.calls
+        use = self.use[platform]
+        use.asked += first_of_task
+        if use.planned - use.asked >= use.slots:
+            use.first = use.first or self._now()
+            use.last = self._now()
+            use.calls += 1
 
     def started(self, host: Host, task: Task | None, run: Run | None, task_id: str, number: int) -> Iterator[str]:
         """A call starts; what is wrong with that."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from brandvane.answer import late_key
 from brandvane.control import Control
+from brandvane.engine.lead import MOST_JITTER_S
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, CallMessage, PlanMessage, WriteBackMessage
-from brandvane.pacing import MAX_WAIT_S
+from brandvane.pacing import FACTOR_FLOOR, LIMITER_SHARE, MAX_WAIT_S
 from brandvane.policy import RETRY_AFTER_MAX_S
 from brandvane.result import ResultRow, result_pk
 from brandvane.run import Run
-from brandvane.simulation.audit_calls import CallAudit
+from brandvane.simulation.audit_calls import CallAudit, Use
 from brandvane.simulation.audit_limits import LimitAudit
 from brandvane.simulation.audit_moves import SLOT_MISSED, faults_of
 from brandvane.simulation.history import History
@@ -173,13 +174,15 @@ class Auditor:
         furthest = now + RETRY_AFTER_MAX_S + HORIZON_S
         if granted > 0:
             rate = self._rates.get(new.platform, 1.0) if new.rate_override is None else new.rate_override
-            step = 1 / (rate * 0.97 * max(new.factor, 0.05))
+            rate *= max(new.factor, FACTOR_FLOOR)
+            step = max(1 / (rate * LIMITER_SHARE), 1 / rate + MOST_JITTER_S / max(rate, 1.0))
             furthest = min(max(old.clock, now + HORIZON_S) + granted * step, now + MAX_WAIT_S + HORIZON_S + step)
         if new.clock > furthest + 1e-3:
             self.violated("limiter", f"{new.platform}: the clock ran {new.clock - now:.3f} s ahead for {granted} calls")
 
-    def platform(self, name: str, rate: float, in_flight: int, skew_s: float) -> None:
-        """A platform and its limits."""
+    def platform(self, name: str, rate: float, in_flight: int, skew_s: float, planned: int) -> None:
+        """A platform, its limits, and how many tasks are planned for it."""
+        self.calls.use[name] = Use(planned, in_flight)
         self.limits[name] = LimitAudit(rate, in_flight, skew_s)
         self._rates[name] = rate
 

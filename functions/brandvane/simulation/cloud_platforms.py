@@ -24,7 +24,9 @@ NETWORK_S = 0.0015  # a request is this much under way, at most
 ERROR_S = 0.5  # an error takes this long, in the mean
 LAST_STEPS = 12  # awaits from an answer to its finished record, and some more
 HUGE = 600_000  # characters of an answer that no record holds, hard to compress
-_FAILURES = (ErrorKind.SERVER_ERROR, ErrorKind.SERVER_ERROR, ErrorKind.TIMEOUT, ErrorKind.TIMEOUT)
+# Of eight failed calls five get a 5xx, two lose their connection, and one hangs until its caller gives up.
+_FAILURES = (*[ErrorKind.SERVER_ERROR] * 5, *[ErrorKind.TIMEOUT] * 3)
+_HANGS = 7
 _UNUSABLE = (ErrorKind.MALFORMED, ErrorKind.EMPTY)
 _KINDS = {kind.value: kind for kind in ErrorKind}
 _NORMAL = NormalDist()
@@ -65,7 +67,7 @@ class Platforms:
         edge = faults.first_fails if number == 1 else faults.later_fails
         if drawn.fault < edge:
             kind = _FAILURES[drawn.form % len(_FAILURES)]
-            return Fate(math.inf if drawn.form % len(_FAILURES) == 3 else self._error_after(drawn), kind)
+            return Fate(math.inf if drawn.form % len(_FAILURES) == _HANGS else self._error_after(drawn), kind)
         for share, kinds, retry_after in (
             (faults.unusable, _UNUSABLE, None),
             (faults.final_fails, (ErrorKind.CLIENT_ERROR,), None),

@@ -93,7 +93,8 @@ class Simulation:
         # Not before the window: a window of a whole day makes yesterday's run due as well, as long as it lasts.
         loop.call_later(BEFORE_S + PUSHED_S, cloud.catalogues.push, scenario.catalogue())
         for settings in scenario.settings():
-            auditor.platform(settings.name, settings.rate, settings.in_flight, self.faults.clock_skew_s)
+            planned = scenario.total // scenario.platforms
+            auditor.platform(settings.name, settings.rate, settings.in_flight, self.faults.clock_skew_s, planned)
         fleet = self._fleet(cloud)
         if self.prepare is not None:
             self.prepare(fleet)

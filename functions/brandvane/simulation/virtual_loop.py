@@ -40,6 +40,14 @@ class VirtualLoop(BaseEventLoop):
         heappush(self._timers, (self._virtual + seconds, self._set, future))
         return future
 
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Run it in this round or the next."""
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)  # type: ignore[attr-defined]
+        return handle
+
     def call_at(  # type: ignore[override]  # typeshed names the arguments by type variables
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
