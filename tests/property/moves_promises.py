@@ -93,13 +93,16 @@ class Promises:
         for task in self._tasks.records.values():
             self._in_order(task, self._lives.setdefault(task.task_id, Life()))
             self._counted(task)
+        platforms = {task.platform for task in self._tasks.records.values()}
+        partitions = [watch for name in platforms for watch in watches(name)]
+        watched = [entry.task_id for watch in partitions for entry in self._tasks.index.page(watch, None, 9)]
+        unfinished = [task.task_id for task in self._tasks.records.values() if task.state not in FINISHED]
+        assert sorted(watched) == sorted(unfinished), "every unfinished record is watched, once"
 
     def _in_order(self, task: Task, life: Life) -> None:
         over = task.state in FINISHED
         assert (task.act_at is None, task.watch is None, task.expires_at is not None) == (over, over, over)
         assert task.watch == watch_of(task, task.state)
-        entries = [e for watch in watches(task.platform) for e in self._tasks.index.page(watch, None, 9)]
-        assert [e.task_id for e in entries].count(task.task_id) == (0 if over else 1)
         assert (task.outcome is not None) == (over or task.state is State.WRITEBACK)
         assert task.state is State.WRITEBACK or (task.answer, task.answer_key) == (None, None)
         assert task.dispatch_no == life.waits

@@ -68,9 +68,13 @@ class Caller:
         self._telemetry = telemetry
 
     async def still_granted(self, task: Task, desk: SlotDesk, slot: Slot) -> bool:
-        """Wait until shortly before the slot; after more than a second, ask whether it still holds."""
+        """Wait until shortly before the slot; ask whether one that is more than a second from its asking still holds.
+
+        From its asking, not from its reply: a new epoch's first call may be a second after the epoch began, and until then every
+        slot that somebody has got but not read anew must be over.
+        """
         await self._clock.sleep(slot.start - self._lead.begin_s - self._clock.now())
-        if self._clock.now() - slot.granted_at <= REREAD_AFTER_S:
+        if max(slot.start, self._clock.now()) - slot.asked_at <= REREAD_AFTER_S:
             return True
         return await desk.still_good(slot, task.target) and not await self._runs.is_final(task.run_id)
 

@@ -18,11 +18,11 @@ SETTLE_S = 0.02  # records of one batch are claimed within a few milliseconds of
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Call at ``start``, granted in ``epoch`` at ``granted_at``; ``probe`` is the breaker's token if this call is its probe."""
+    """Call at ``start``, granted in ``epoch``, asked for at ``asked_at``; ``probe`` is the breaker's token if this call is its probe."""
 
     start: float
     epoch: int
-    granted_at: float
+    asked_at: float
     probe: str = ""
 
 
@@ -104,15 +104,14 @@ class SlotDesk:
             for waiting in ripe:
                 waiting.ready.set_exception(error)
             return
-        for waiting, reply in zip(ripe, self._replies(granted, len(ripe)), strict=True):
+        for waiting, reply in zip(ripe, self._replies(granted, len(ripe), began), strict=True):
             if not waiting.ready.done():
                 waiting.ready.set_result(reply)
 
-    def _replies(self, granted: Grant | Pause, count: int) -> list[Slot | Back]:
-        now = self._clock.now()
+    def _replies(self, granted: Grant | Pause, count: int, asked_at: float) -> list[Slot | Back]:
         if isinstance(granted, Pause):
-            return [Back(granted.until or now, granted)] * count
-        slots: list[Slot | Back] = [Slot(start, granted.epoch, now, granted.probe) for start in granted.starts]
+            return [Back(granted.until or self._clock.now(), granted)] * count
+        slots: list[Slot | Back] = [Slot(start, granted.epoch, asked_at, granted.probe) for start in granted.starts]
         return slots + [Back(at, None, granted.budget_spent) for at in granted.resume_at]
 
     async def still_good(self, slot: Slot, target: str) -> bool:

@@ -35,7 +35,7 @@ RETRIED = frozenset({ErrorKind.TIMEOUT, ErrorKind.SERVER_ERROR, ErrorKind.RATE_L
 
 
 class Step(StrEnum):
-    """The four states."""
+    """The four states of a task."""
 
     PENDING = "PENDING"
     RUNNING = "RUNNING"
@@ -65,7 +65,6 @@ class ArticleOutcome:
     retries: dict[int, int]
     violations: int
     delays: list[float]
-    seconds: float
 
 
 class ArticleEngine:
@@ -75,8 +74,7 @@ class ArticleEngine:
         self._cloud = cloud
         self._settings = settings
         self._platforms = platforms
-        self._set = [(job.due, job.task_id, job) for job in jobs]
-        self._set.sort(key=lambda entry: entry[:2])
+        self._set = sorted(((job.due, job.task_id, job) for job in jobs), key=lambda entry: entry[:2])
         self._limits = LimitAudit(settings.rate, settings.in_flight, 0.0)
         self._rng = cloud.chances.of(f"deaths {settings.name}")
         self._room = asyncio.Semaphore(settings.in_flight)
@@ -197,7 +195,6 @@ def simulate_article(scenario: Scenario, faults: Faults, seed: int) -> ArticleOu
             retries=dict(sorted(Counter(job.retries for job in ended).items())),
             violations=sum(engine.violations for engine in engines),
             delays=[delay for engine in engines for delay in engine.delays],
-            seconds=loop.time(),
         )
 
     return run_virtual(main)

@@ -79,8 +79,7 @@ class Platforms:
                 kind = kinds[drawn.form % len(kinds)]
                 usable = kind not in _UNUSABLE
                 return Fate(self._error_after(drawn) if usable else self._answer_after(drawn), kind, retry_after)
-        poison = 1 + drawn.form % 3 if drawn.fault > 1 - faults.poison else 0
-        return Fate(self._answer_after(drawn), poison=poison)
+        return Fate(self._answer_after(drawn), poison=_poison(drawn) if drawn.fault > 1 - faults.poison else 0)
 
     def _troubled(self, trouble: Trouble, drawn: Draw) -> Fate:
         if trouble.how == "hangs":
@@ -94,6 +93,11 @@ class Platforms:
 
     def _error_after(self, drawn: Draw) -> float:
         return -math.log(drawn.latency) * ERROR_S
+
+
+def _poison(drawn: Draw) -> int:
+    """Which kind of hard answer; one in sixteen is what no table takes."""
+    return 1 if drawn.form % 16 == 0 else 2 + drawn.form % 2
 
 
 def _share(number: int) -> float:

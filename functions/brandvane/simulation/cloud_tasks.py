@@ -87,7 +87,7 @@ class CloudTasks:
         if faults.stall_before == move and now < faults.stall_before_until:
             rng = self._cloud.chances.of("moves")
             if rng.random() < faults.stall_before_share:
-                self._host.stall(rng.uniform(*faults.stall_s))
+                self._host.stall(rng.uniform(*faults.stall_before_s))
 
     def _move(self, task_id: str, change: Change) -> Moved:
         cloud = self._cloud

@@ -49,7 +49,8 @@ class Faults:
     stall_at_reply: float = 0.0
     stall_before: str = ""  # name of a move before which environments stand still ...
     stall_before_share: float = 0.5  # ... this often ...
-    stall_before_until: float = 900.0  # ... in the first seconds after the window's start
+    stall_before_until: float = 900.0  # ... in the first seconds after the window's start ...
+    stall_before_s: tuple[float, float] = (70.0, 120.0)  # ... for so long
     stall_s: tuple[float, float] = (70.0, 120.0)
     deaths_a_day: float = 0.0  # how often all of a platform's worker environments die at once
     throttled: float = 0.0  # share of starts from a queue that Lambda refuses
@@ -158,9 +159,9 @@ def _value(name: str, value: Any, where: str) -> Any:
         if not isinstance(value, bool):
             raise FaultsError(f"{where}: {name} is {value!r}; it must be true or false")
         return value
-    if name == "stall_s":
+    if isinstance(default, tuple):
         if not (isinstance(value, list) and len(value) == 2):
-            raise FaultsError(f"{where}: stall_s is {value!r}; it must be two numbers, [from, to]")
+            raise FaultsError(f"{where}: {name} is {value!r}; it must be two numbers, [from, to]")
         return tuple(_number(name, each, where) for each in value)
     if value is None and name in {"deploy_at", "cancel_at", "resume_after_s"}:
         return None

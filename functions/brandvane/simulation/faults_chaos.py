@@ -85,6 +85,19 @@ def _stalls(by: Source) -> dict[str, Any]:
     return {field: share, "stall_s": (by.rng.uniform(1, 80), by.rng.uniform(80, 140))}
 
 
+# What must happen for a move to be made at all.
+_LEADS_TO: Mapping[str, Mapping[str, Any]] = {
+    "fail": {"final_fails": 0.5},
+    "retry": {"first_fails": 0.5, "later_fails": 0.3},
+    "retry_failed": {"final_fails": 0.5, "retry_every_s": 20.0},
+    "rescue": {"stall_at_reply": 0.3, "stall_s": (80.0, 140.0)},
+    "extend": {"stall_at_reply": 0.3, "stall_s": (80.0, 140.0)},
+}
+
+
+_STALLED_REDRIVE = {"stall_before": "redrive", "stall_before_until": 1e6, "stall_before_s": (30.0, 120.0)}
+
+
 def _stalled_before(by: Source) -> dict[str, Any]:
     longest = by.rng.choice((5.0, 30.0, 100.0, 140.0, 140.0))
     move = by.rng.choice([*MOVES, *TOUCHES])
@@ -92,7 +105,8 @@ def _stalled_before(by: Source) -> dict[str, Any]:
         "stall_before": move,
         "stall_before_share": by.rng.uniform(0.2, 1.0),
         "stall_before_until": 1e6 if move in ("retry_failed", "redrive") else 900.0,
-        "stall_s": (longest / 2, longest),
+        "stall_before_s": (longest / 2, longest),
+        **_LEADS_TO.get(move, {}),
     }
 
 
@@ -143,6 +157,13 @@ CHAOS: Mapping[str, Draw] = {
     "no_credit": _platform("quota_exhausted", 60, 900),
     "model_gone": _platform("model_gone", 60, 600, share=0.3),
     "cancelled": lambda by: {"cancel_at": by.start()},
+    "cancelled_slowly": lambda by: {
+        "cancel_at": by.start() / 2,
+        "message_jitter_s": 30.0,
+        "stall_before": "end_final",
+        "stall_before_until": 900.0,
+        "stall_before_s": (1.0, 50.0),
+    },
     "asked_again": lambda by: {"retry_failed": True, "final_fails": 0.1 + 0.4 * by.hard},
     "asked_again_twice": lambda by: {
         "retry_failed": True,
@@ -159,7 +180,20 @@ CHAOS: Mapping[str, Draw] = {
         "retry_every_s": 20.0,
         "final_fails": 0.7,
         "stall_before": "finish",
-        "stall_s": (60.0, 145.0),
+        "stall_before_until": 900.0,
+        "stall_before_s": (60.0, 145.0),
+    },
+    "ended_late": lambda by: {
+        "stall_before": "end",
+        "stall_before_share": 0.8,
+        "stall_before_until": 900.0,
+        "stall_before_s": (10.0, 50.0),
+        "stall_at_reply": 0.5,
+        "stall_s": (80.0, 140.0),
+        "first_fails": 0.6,
+        "later_fails": 0.6,
+        "throttles": 0.3,
+        "retry_after_s": 0.5,
     },
     "redriven": lambda by: {
         "redrive_every_s": by.rng.choice((20.0, 60.0)),
@@ -168,7 +202,7 @@ CHAOS: Mapping[str, Draw] = {
         "message_doubled": 0.3,
         "first_fails": 0.5,
         "slow_people": by.hard,
-        **({"stall_before": "redrive", "stall_s": (30.0, 120.0)} if by.rng.random() < 0.5 else {}),
+        **(_STALLED_REDRIVE if by.rng.random() < 0.5 else {}),
     },
 }
 

@@ -62,7 +62,6 @@ def told_of_article(outcome: ArticleOutcome, scenario: Scenario, faults: Faults,
         "success_rate": round(outcome.done / max(outcome.planned, 1), 5),
         "start_delay_s": delays_of(outcome.delays),
         "retries": retries_of(outcome.retries),
-        "virtual_s": round(outcome.seconds, 3),
         **_given(scenario, faults),
     }
 

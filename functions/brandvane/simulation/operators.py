@@ -133,15 +133,14 @@ class Operators:
                 except Unavailable:
                     continue
 
-    async def reopen_once(self) -> bool:
-        """Ask again what failed, once (or two people at the same time); True when something was opened."""
+    async def reopen_once(self) -> None:
+        """Ask again what failed, once (or two people at the same time)."""
         if not self._cloud.faults.retry_failed or self._reopened:
-            return False
+            return
         people = 2 if self._cloud.faults.retry_twice else 1
         opened = await asyncio.gather(*(self._reopen() for _ in range(people)))
         self._reopened = any(number is not None for number in opened)
         self.more_time = AGAIN_S + self._cloud.loop.time()
-        return any(opened)
 
     async def _reopen_often(self) -> None:
         for _ in range(REOPEN_TIMES):

@@ -179,14 +179,14 @@ class Simulation:
                 self.progress(cloud.loop.time(), sum(cloud.results.counts.values()), self.scenario.total)
             if run is None or run.waits or (run.state is RunState.CANCELLED and not run.swept):
                 continue
-            if await operators.reopen_once():
-                continue
+            await operators.reopen_once()
             # The last records may be finished a little after their rows were counted.
             patience = cloud.loop.time() + SETTLE_S
             while cloud.auditor.unfinished and cloud.loop.time() < patience:
                 await cloud.loop.sleeper(LOOK_S)
             await cloud.loop.sleeper(LOOK_S)
-            return True
+            if not cloud.runs.runs[name].waits:  # else somebody has opened it again, whatever he has heard of it
+                return True
         return True
 
 
