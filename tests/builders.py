@@ -11,7 +11,7 @@ from brandvane.answer import Answer, Failure, Usage
 from brandvane.catalogue import Brand, Catalogue, Monitor, PlatformSettings, Question, Schedule, Selection
 from brandvane.expansion import Expansion, task_of
 from brandvane.policy import ErrorKind
-from brandvane.ports import Clock
+from brandvane.ports import Clock, MaySend
 from brandvane.run import Run
 from brandvane.task import FINISHED, Change, Moved, Outcome, State, Task, task_id_of, watch_of
 
@@ -161,6 +161,7 @@ class ScriptedClient:
     clock: Clock
     reply: Callable[[int, Asked], Reply] = lambda _number, _asked: answer()
     takes: float = 0.0
+    connects: float = 0.0  # seconds until the call could be sent
     asked: list[Asked] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -171,9 +172,19 @@ class ScriptedClient:
         self.prepared.append(settings.name)
 
     async def ask(
-        self, settings: PlatformSettings, model: str, prompt: str, locale: str, request_id: str, timeout: float
-    ) -> Answer | Failure:
+        self,
+        settings: PlatformSettings,
+        model: str,
+        prompt: str,
+        locale: str,
+        request_id: str,
+        timeout: float,
+        may_send: MaySend,
+    ) -> Answer | Failure | None:
         """The port's one call."""
+        await self.clock.sleep(self.connects)
+        if not await may_send():
+            return None
         asked = Asked(self.clock.now(), request_id, model, prompt, timeout)
         self.asked.append(asked)
         reply = self.reply(len(self.asked) - 1, asked)

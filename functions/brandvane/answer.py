@@ -61,7 +61,6 @@ class Answer:
     request: Mapping[str, Any] = field(default_factory=dict)  # parameters as sent, never the key
     raw: str = ""
     latency_s: float = 0.0
-    sent_after_s: float = 0.0  # from the call's start until its request began to be sent
     v: int = ANSWER_VERSION
 
     @property
@@ -81,7 +80,6 @@ class Failure:
     http_status: int | None = None
     raw: str = ""
     latency_s: float = 0.0
-    sent_after_s: float = 0.0
 
 
 def pack(answer: Answer) -> bytes:

@@ -16,8 +16,12 @@ LATE_S = 5.0  # messages that wait longer than this for a worker: the platform s
 FAILING = 0.5
 
 
-def window(stats: Sequence[Stat], rate: float, slots: int, ahead_s: float) -> int:
-    """Messages that may be on the queue: ``rate`` calls/s over ``ahead_s`` seconds and one for each slot, or what is really served."""
+def window(stats: Sequence[Stat], rate: float, slots: int, invocations: int, ahead_s: float) -> int:
+    """Messages that may be on the queue: ``rate`` calls/s over ``ahead_s`` seconds and one for each slot, or what is really served.
+
+    What is served follows from how long batches take when all ``invocations`` work: minutes that a backlog has only partly filled
+    do not make a platform look slow.
+    """
     most = math.ceil(rate * ahead_s) + slots
     calls = sum(s.calls for s in stats)
     if calls == 0:
@@ -26,7 +30,7 @@ def window(stats: Sequence[Stat], rate: float, slots: int, ahead_s: float) -> in
     late = sorted(s.queue_wait_s for s in stats)[len(stats) // 2] > LATE_S
     if bad <= FAILING and not late:
         return most
-    minutes = {s.minute for s in stats}
-    served = calls / (60.0 * len(minutes))
+    held = sum(s.hold_s for s in stats)
+    served = min(rate, invocations * calls / held) if held > 0 else rate
     useful = served * (1.0 - bad) if bad > FAILING else served
     return min(most, max(slots, math.ceil(useful * ahead_s) + slots))

@@ -16,7 +16,7 @@ PLAN_SHARE = 0.90
 MAX_WAIT_S = 20.0  # a slot further away is not taken: the task goes back instead
 FACTOR_FLOOR = 0.05
 FACTOR_STEP = 0.05  # restored per minute
-MISSED_SLOT_S = 0.015  # docs/decisions/0006-late-starts-keep-more-distance.md
+MISSED_SLOT_S = 0.015  # docs/decisions/0006-a-call-is-ready-before-its-slot.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +49,15 @@ class Grant:
     probe: str = ""  # the token of a breaker's probe, which its worker must report
 
 
-def interval(limits: Limits, control: Control, jitter: float = 0.0) -> float:
-    """Seconds between two calls of a platform.
-
-    97 % of the rate leaves 31 ms in a second for calls that start late; a caller whose own calls start later than that keeps
-    as much more distance (``jitter`` seconds), so that a busy machine slows down instead of breaking the limit.
-    """
+def interval(limits: Limits, control: Control) -> float:
+    """Seconds between two calls of a platform: 97 % of the rate leaves 31 ms in a second for calls that start late."""
     stated = control.rate_override if control.rate_override is not None else limits.rate
     rate = stated * max(control.factor, FACTOR_FLOOR)
-    return max(1.0 / (rate * LIMITER_SHARE), 1.0 / rate + jitter / max(rate, 1.0))
+    return 1.0 / (rate * LIMITER_SHARE)
 
 
 def grant(
-    control: Control, limits: Limits, wants: Sequence[Want], now: float, notice: float = 0.0, jitter: float = 0.0
+    control: Control, limits: Limits, wants: Sequence[Want], now: float, notice: float = 0.0
 ) -> tuple[Control, Grant]:
     """Take only as many slots as can start within 20 s, before their deadlines and within the day's budget.
 
@@ -69,7 +65,7 @@ def grant(
     No slot is nearer than ``notice`` seconds: the caller could not use it.
     A want whose deadline cannot be met is skipped by ending the prefix there: its task goes back and the policy ends it.
     """
-    step = interval(limits, control, jitter)
+    step = interval(limits, control)
     day = max(control.day, limits.day)  # a batch that began before midnight does not bring yesterday back
     spent_calls = control.day_calls if control.day == day else 0
     spent_money = control.day_microusd if control.day == day else 0

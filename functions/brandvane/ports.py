@@ -7,7 +7,7 @@ Implemented by ``aws`` (real and emulator) and ``simulation`` (in memory). All c
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -262,6 +262,9 @@ class Functions(Protocol):
         ...
 
 
+MaySend = Callable[[], Awaitable[bool]]
+
+
 class PlatformClient(Protocol):
     """One AI platform behind one protocol."""
 
@@ -270,9 +273,20 @@ class PlatformClient(Protocol):
         ...
 
     async def ask(
-        self, settings: PlatformSettings, model: str, prompt: str, locale: str, request_id: str, timeout: float
-    ) -> Answer | Failure:
-        """One call, never retried inside, never raising for what the platform does. ``timeout`` seconds bound the whole of it."""
+        self,
+        settings: PlatformSettings,
+        model: str,
+        prompt: str,
+        locale: str,
+        request_id: str,
+        timeout: float,
+        may_send: MaySend,
+    ) -> Answer | Failure | None:
+        """One call, never retried inside, never raising for what the platform does.
+
+        ``may_send`` is awaited when all is ready (key, request, connection) and nothing has been sent; if it says no, nothing
+        is, and None is returned. From then on ``timeout`` seconds bound the whole of the call.
+        """
         ...
 
 

@@ -97,7 +97,8 @@ class Ground:
             return
 
     def warm_up(self) -> None:
-        """Start the workers."""
+        """Start the workers; with a catalogue, so that they fetch their keys and open connections."""
+        self.push(1, Pace())
         deployed = asyncio.run(SsmDeployment(clients=self.clients, stack=self.state.stack).platforms())
         warm(self.state, deployed)
 

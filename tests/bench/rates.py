@@ -29,7 +29,7 @@ def start_delay(ground: Ground) -> dict[str, Any]:
 
 def backlog(ground: Ground) -> dict[str, Any]:
     """Everything due at once at 3 x 10 calls/s: the limiter alone keeps the platforms' limits."""
-    return _backlog(ground, "bench-backlog", questions=400, limit=RATE, limiter=RATE)
+    return _backlog(ground, "bench-backlog", questions=600, limit=RATE, limiter=RATE)
 
 
 def without_limiter(ground: Ground) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _backlog(ground: Ground, label: str, *, questions: int, limit: float, limite
 def _finished(ground: Ground, catalogue: Catalogue, label: str, limit: float) -> Summary:
     """Wait for every row; the account of this run's calls."""
     plan = plan_of(label, catalogue, Selection())
-    wait_for(lambda: _rows(ground, label) >= len(plan.ids), label, RUN_TIMEOUT_S, every_s=2.0)
+    wait_for(lambda: _rows(ground, label) >= len(plan.ids), label, RUN_TIMEOUT_S, every_s=10.0)
     rows = asyncio.run(ground.reading.rows(label))
     calls = [call for call in call_rows(ground.state.call_log) if call.task in plan.ids]
     return audit_run(label, plan, rows, calls, dict.fromkeys(ground.state.platforms, limit))

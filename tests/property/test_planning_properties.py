@@ -283,7 +283,7 @@ def test_the_window_lets_every_slot_have_a_message_and_never_more_than_the_rate_
     reports: list[Stat], rate: float, slots: int, ahead: float
 ) -> None:
     most = math.ceil(rate * ahead) + slots
-    found = window(reports, rate, slots, ahead)
+    found = window(reports, rate, slots, 5, ahead)
     assert slots <= found <= most
     fine = [reported(report.minute, report.calls) for report in reports]
-    assert window(fine, rate, slots, ahead) == window([], rate, slots, ahead) == most
+    assert window(fine, rate, slots, 5, ahead) == window([], rate, slots, 5, ahead) == most

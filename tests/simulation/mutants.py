@@ -109,9 +109,8 @@ class ReservesForAll(Limiter):
         target: str,
         token: str = "",
         notice: float = 0.0,
-        jitter: float = 0.0,
     ) -> Grant | Pause:
-        granted = await super().reserve(platform, limits, wants, target, token, notice, jitter)
+        granted = await super().reserve(platform, limits, wants, target, token, notice)
         if isinstance(granted, Grant) and granted.resume_at:
             more = len(granted.resume_at)
 

@@ -17,8 +17,8 @@ from builders import NOW, Asked, Slow, answer, catalogue, later, platform, toget
 from engine_rig import MemoryBench
 
 STEP = 1 / 9.7  # 97 % of ten calls a second
-FIRST = 0.2  # what is overdue starts this long after its claim: the batch gathers, and preparations take their notice
-BEGIN_LEAD = 0.09
+FIRST = 0.26  # what is overdue starts this long after its claim: the batch gathers, and preparations take their notice
+BEGIN_LEAD = 0.15
 
 
 async def worked(bench: MemoryBench, number: int = 1, **fields: object) -> frozenset[str]:
@@ -255,6 +255,15 @@ async def test_a_slot_missed_by_less_is_used() -> None:
     await worked(bench)
     assert bench.client.starts == pytest.approx([FIRST + 0.014])
     assert bench.control().revision == 1
+
+
+async def test_a_call_whose_connection_comes_too_late_is_not_sent_and_the_next_one_is_begun_earlier() -> None:
+    bench = MemoryBench.new()
+    bench.client.connects = 0.4
+    await worked(bench)
+    # Begun at 0.11 for the slot at 0.26, ready at 0.51. Again: 0.02 to gather, 1.5 x 0.057 to reserve, 1.5 x 0.4 to make ready.
+    assert bench.client.starts == pytest.approx([0.51 + 0.02 + 0.0855 + 0.6], abs=1e-4)
+    assert bench.control().revision == 2
 
 
 async def test_a_running_task_that_finds_no_near_slot_waits_anew_and_nothing_is_counted() -> None:

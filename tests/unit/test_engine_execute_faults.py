@@ -136,7 +136,7 @@ async def test_what_a_batch_did_is_written_once() -> None:
     assert stat.kinds == {"ok": 1, "refused": 1, "timeout": 1, "rate_limited": 1, "client_error": 1}
     assert stat.latencies == (2.0,) * 5
     assert (stat.cost_microusd, stat.queue_wait_s, stat.platform) == (30, 7.0, "openai")
-    assert stat.hold_s == pytest.approx(0.2 + 4 / 97 + 2.0, abs=1e-3)
+    assert stat.hold_s == pytest.approx(0.26 + 4 / 97 + 2.0, abs=1e-3)
 
 
 async def test_the_cost_is_booked_where_there_is_a_budget_and_told_in_any_case() -> None:
@@ -168,10 +168,10 @@ async def test_a_long_call_beats_every_30_seconds() -> None:
     looks = [later(bench.clock, at, look) for at in (1, 31, 61, 91)]
     records = await bench.delivered(1)
     await bench.clock.run(together(bench.work(records, for_s=300), *looks))
-    assert leases == pytest.approx([215.2, 245.2, 275.2, 305.2])
+    assert leases == pytest.approx([215.26, 245.11, 275.11, 305.11])
     (task,) = bench.world.tasks.records.values()
     assert task.state is State.DONE
-    assert task.heartbeat_at == pytest.approx(NOW + 90.2)
+    assert task.heartbeat_at == pytest.approx(NOW + 90.11)
 
 
 async def test_a_heartbeat_that_is_refused_does_not_end_the_call() -> None:

@@ -43,7 +43,13 @@ async def ask(
     """One call of the first task's third attempt."""
     client = HttpPlatformClient(http=http, secrets=keys or Keys("secret-key"), clock=ManualClock())
     async with http:
-        return await client.ask(platform(**settings), "m1", "Who leads?", "zh-CN", "task-1/3", timeout)
+        return sent(await client.ask(platform(**settings), "m1", "Who leads?", "zh-CN", "task-1/3", timeout))
+
+
+def sent(reply: Answer | Failure | None) -> Answer | Failure:
+    """What came of a call that was made."""
+    assert reply is not None
+    return reply
 
 
 def mocked(reply: Callable[[httpx.Request], httpx.Response]) -> httpx.AsyncClient:
@@ -128,7 +134,7 @@ async def test_latency_is_the_calls_own() -> None:
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(reply)) as http:
         client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=clock)
-        answered = await clock.run(client.ask(platform(), "m1", "Who?", "", "t/1", 60.0))
+        answered = sent(await clock.run(client.ask(platform(), "m1", "Who?", "", "t/1", 60.0)))
     assert answered.latency_s == 2.5
 
 
@@ -339,3 +345,67 @@ async def test_preparing_for_a_platform_that_is_not_there_says_nothing() -> None
         client = HttpPlatformClient(http=http, secrets=Keys(None), clock=ManualClock())
         await client.prepare(platform(base_url=f"http://127.0.0.1:{port}/v1"))
         await client.prepare(platform(base_url=f"http://127.0.0.1:{port}/v1", protocol="telepathy"))
+
+
+async def test_a_call_waits_for_its_slot_with_an_open_connection_and_nothing_sent() -> None:
+    events: list[str] = []
+    opened = asyncio.Event()
+
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        events.append("connected")
+        opened.set()
+        await reader.readuntil(b"\r\n\r\n")
+        events.append("received")
+        writer.write(response(json.dumps(COMPLETION).encode()))
+        await writer.drain()
+        writer.close()
+
+    async def may_send() -> bool:
+        await opened.wait()
+        events.append("slot")
+        return True
+
+    server = await asyncio.start_server(served, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=ManualClock())
+        asked = platform(base_url=f"http://127.0.0.1:{port}/v1")
+        reply = await client.ask(asked, "m1", "Who?", "", "t/1", 5.0, may_send)
+    server.close()
+    assert isinstance(reply, Answer)
+    assert events == ["connected", "slot", "received"]
+
+
+async def test_a_call_whose_slot_is_missed_is_not_sent() -> None:
+    received = asyncio.get_running_loop().create_future()
+
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.set_result(await reader.read())
+        writer.close()
+
+    async def may_send() -> bool:
+        return False
+
+    server = await asyncio.start_server(served, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=ManualClock())
+        asked = platform(base_url=f"http://127.0.0.1:{port}/v1")
+        reply = await client.ask(asked, "m1", "Who?", "", "t/1", 5.0, may_send)
+    server.close()
+    assert (reply, await received) == (None, b"")
+
+
+async def test_a_calls_time_runs_from_its_slot() -> None:
+    async def answered(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(response(json.dumps(COMPLETION).encode()))
+        await writer.drain()
+
+    async def may_send() -> bool:
+        await asyncio.sleep(0.6)  # longer than the call may take
+        return True
+
+    async with serving(answered) as base_url, new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=ManualClock())
+        reply = await client.ask(platform(base_url=base_url), "m1", "Who?", "", "t/1", 0.5, may_send)
+    assert isinstance(reply, Answer)

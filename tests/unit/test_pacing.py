@@ -254,13 +254,3 @@ def test_a_plan_is_never_denser_than_its_rate_and_fills_its_window(count: int, r
     if count / rate <= window:
         assert fitted.late_by == 0
         assert fitted.spacing == pytest.approx(window / count)
-
-
-def test_a_caller_whose_calls_start_late_keeps_more_distance() -> None:
-    item, limits = Control("openai"), Limits(rate=10.0)
-    assert interval(limits, item, jitter=0.031) == pytest.approx(1 / 9.7, abs=1e-4)
-    assert interval(limits, item, jitter=0.100) == pytest.approx(0.110)
-
-
-def test_a_slow_platform_keeps_the_whole_of_the_jitter_between_two_calls() -> None:
-    assert interval(Limits(rate=0.5), Control("openai"), jitter=0.2) == pytest.approx(2.2)

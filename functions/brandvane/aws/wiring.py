@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from brandvane.engine.sweep import Scanner
     from brandvane.engine.take_in import TakeIn
 
-# A connection's first call is sent some 45 ms late (measured on a busy machine): the first calls of an environment keep that much
-# more distance, until what they really took is known.
-FIRST_LATE_S = 0.03
-
 
 def planner(env: Environment) -> Planner:
     """Plans runs."""
@@ -104,7 +100,7 @@ def worker(env: Environment) -> Worker:
         clock=env.clock,
         chance=env.chance,
         telemetry=env.telemetry,
-        lead=Lead(FIRST_LATE_S),
+        lead=Lead(),
     )
 
 

@@ -16,7 +16,7 @@ from brandvane.engine.slots import Back, Slot, SlotDesk
 from brandvane.engine.tally import Tally
 from brandvane.moves import RUNNING_MARGIN_S, begin, heartbeat
 from brandvane.pacing import MISSED_SLOT_S
-from brandvane.ports import Clock, PlatformClient, TaskStore, Telemetry, Unavailable
+from brandvane.ports import Clock, MaySend, PlatformClient, TaskStore, Telemetry, Unavailable
 from brandvane.run import Run
 from brandvane.task import Task
 
@@ -67,7 +67,7 @@ class Caller:
         self._clock = clock
         self._telemetry = telemetry
 
-    async def still_granted(self, task: Task, desk: SlotDesk, slot: Slot) -> bool:
+    async def _still_granted(self, task: Task, desk: SlotDesk, slot: Slot) -> bool:
         """Wait until shortly before the slot; ask whether one that is more than a second from its asking still holds.
 
         From its asking, not from its reply: a new epoch's first call may be a second after the epoch began, and until then every
@@ -78,51 +78,64 @@ class Caller:
             return True
         return await desk.still_good(slot, task.target) and not await self._runs.is_final(task.run_id)
 
-    async def call(self, task: Task, slot: Slot, errand: Errand) -> None:
-        """Begin a PULLED task, call at its slot and deliver what comes back."""
+    async def call(self, task: Task, slot: Slot, errand: Errand) -> bool:
+        """Begin a PULLED task, call at its slot and deliver what comes back; False when its slot is void: it is still PULLED."""
+        woken = max(self._clock.now(), slot.start - self._lead.begin_s)
+        if not await self._still_granted(task, errand.desk, slot):
+            return False
         now = self._clock.now()
         lease = max(slot.start - now, 0.0) + errand.timeout + RUNNING_MARGIN_S
         moved = await self._tasks.move(task.task_id, begin(task, lease, slot.epoch, now))
-        self._lead.began(self._clock.now() - now)
         if not moved.ours or moved.task is None:
             self._telemetry.event("authority_lost", move="begin", task_id=task.task_id, run_id=task.run_id)
-            return
-        reached = await self._at_slot(moved.task, slot, errand)
+            return True
+        reached = await self._at_slot(moved.task, slot, errand, woken)
         if isinstance(reached, Back):
             await self._delivery.give_up_slot(moved.task, reached.at)
-            return
-        begun = self._clock.now()
-        reply = await self._ask(moved.task, errand)
-        self._lead.started(max(begun - reached.start, 0.0) + reply.sent_after_s)
-        report = await self._delivery.take(moved.task, reached.epoch, reply)
+            return True
+        slot, reply = reached
+        report = await self._delivery.take(moved.task, slot.epoch, reply)
         errand.tally.add(report, reply)
-        if reached.probe:
+        if slot.probe:
             answered = isinstance(reply, Answer) or reply.kind not in OUTAGE
-            await self._limiter.probed(self._platform, reached.probe, answered=answered)
+            await self._limiter.probed(self._platform, slot.probe, answered=answered)
+        return True
 
-    async def _at_slot(self, task: Task, slot: Slot, errand: Errand) -> Slot | Back:
-        """Wait for the slot; one that was missed is reserved anew, as long as the call cannot outlast the lease it began with."""
+    async def _at_slot(
+        self, task: Task, slot: Slot, errand: Errand, woken: float
+    ) -> tuple[Slot, Answer | Failure] | Back:
+        """Call at the slot; one that was missed is reserved anew, as long as the call cannot outlast the lease it began with."""
         latest = min(errand.latest, slot.start + NEW_SLOT_WAIT_S)
         for _ in range(NEW_SLOT_TRIES):
-            before = self._clock.now()
-            await self._clock.sleep(slot.start - before)
-            now = self._clock.now()
-            used = slot.probe or now - slot.start <= MISSED_SLOT_S
-            # A slot that a slow move has missed is not used: only timers that wake late tell of calls that start late.
-            self._lead.started(now - (slot.start if used else max(slot.start, before)))
-            if used:
-                return slot  # nobody else calls while the breaker's probe is on: it may come late
-            again = await errand.desk.slot(now, latest, task.target)
+            reply = await self._ask(task, errand, self._gate(slot, woken))
+            if reply is not None:
+                return slot, reply
+            woken = self._clock.now()
+            again = await errand.desk.slot(woken, latest, task.target)
             if isinstance(again, Back):
                 return again
             slot = again
-            if not await self.still_granted(task, errand.desk, slot):
+            if not await self._still_granted(task, errand.desk, slot):
                 break
+            woken = max(woken, slot.start - self._lead.begin_s)
         return Back(self._clock.now())
 
-    async def _ask(self, task: Task, errand: Errand) -> Answer | Failure:
+    def _gate(self, slot: Slot, woken: float) -> MaySend:
+        """What the client awaits when the call is ready: its slot. Too late, and the call would be too near to the next one."""
+
+        async def may_send() -> bool:
+            self._lead.began(self._clock.now() - woken)
+            await self._clock.sleep(slot.start - self._clock.now())
+            # Nobody else calls while the breaker's probe is on: it may come later.
+            return self._clock.now() - slot.start <= (NEW_SLOT_WAIT_S if slot.probe else MISSED_SLOT_S)
+
+        return may_send
+
+    async def _ask(self, task: Task, errand: Errand, gate: MaySend) -> Answer | Failure | None:
         request_id = f"{task.task_id}/{task.paid_calls}"
-        asked = self._client.ask(errand.settings, task.model, errand.text, task.locale, request_id, errand.timeout)
+        asked = self._client.ask(
+            errand.settings, task.model, errand.text, task.locale, request_id, errand.timeout, gate
+        )
         if errand.timeout <= LONG_CALL_S:
             return await asked
         beating = asyncio.create_task(self._beat(task, errand.timeout))

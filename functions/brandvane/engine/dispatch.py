@@ -161,7 +161,7 @@ class Dispatcher:
         rate = override if override is not None else configured
         stats = await self._stats.since(worker.platform, now - REPORTS_S, now)
         waiting = await self._queue.depth(calls_queue(worker.platform), held_most=worker.slots)
-        return window(stats, rate, worker.slots, LOOK_AHEAD_S) - waiting
+        return window(stats, rate, worker.slots, worker.invocations, LOOK_AHEAD_S) - waiting
 
     async def _choose(self, platform: str, room: int, now: float, paused: frozenset[str]) -> list[Watched]:
         found = {p: await self._due(platform, p, now + LOOK_AHEAD_S, room, paused) for p in PRIORITIES}

@@ -258,10 +258,8 @@ class Worker:
         slot = await errand.desk.slot(task.next_execute_time, errand.latest, task.target)
         if isinstance(slot, Back):
             await self._no_slot(task, slot, errand)
-        elif not await self._caller.still_granted(task, errand.desk, slot):
+        elif not await self._caller.call(task, slot, errand):
             await self._release(task, self._clock.now(), send=not await self._runs.is_final(task.run_id))
-        else:
-            await self._caller.call(task, slot, errand)
 
     async def _no_slot(self, task: Task, back: Back, errand: Errand) -> None:
         now = self._clock.now()

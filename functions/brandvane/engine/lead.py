@@ -6,56 +6,44 @@ instant, too near to the next one's.
 
 from __future__ import annotations
 
-FIRST_GUESS_S = 0.06
-LEAST_S = 0.05  # of a hundred writes one takes 25 ms and more; a slot that is missed is lost
-MOST_S = 1.5
+FIRST_RESERVE_S = 0.06
+FIRST_BEGIN_S = 0.1
+LEAST_RESERVE_S = 0.05
+LEAST_BEGIN_S = 0.15  # of a hundred writes one takes 25 ms and more, and a slot that is missed is lost
+MOST_S = 0.75  # what has been read anew must not be older than a second when the call starts
 MARGIN = 1.5
-KEEP_LATE = 0.97  # a late start is remembered for some dozens of calls
-WIRE_S = 0.005
-MOST_JITTER_S = 0.25
-FORGET = 0.8  # a slow one is forgotten by a fifth with every faster one
+FORGET = 0.95  # a slow one is forgotten by a twentieth with every faster one: to be early costs nothing
 
 
 class Lead:
     """One worker environment's experience: what reserving and beginning take."""
 
-    def __init__(self, first_late_s: float = 0.0) -> None:
-        """``first_late_s``: how late calls are taken to start until that is known better."""
-        self._reserve = FIRST_GUESS_S
-        self._begin = FIRST_GUESS_S
-        self._late = first_late_s
+    def __init__(self) -> None:
+        self._reserve = FIRST_RESERVE_S
+        self._begin = FIRST_BEGIN_S
 
     def reserved(self, seconds: float) -> None:
         """A reservation took this long."""
         self._reserve = _learned(self._reserve, seconds)
 
     def began(self, seconds: float) -> None:
-        """A move to RUNNING took this long."""
+        """It took this long until a call was ready: to see that its slot holds, the move to RUNNING, a connection."""
         self._begin = _learned(self._begin, seconds)
-
-    def started(self, late: float) -> None:
-        """A call was sent this late after its slot (its timer, the processor, other calls of the same moment)."""
-        self._late = max(late, KEEP_LATE * self._late)
-
-    @property
-    def jitter_s(self) -> float:
-        """How late further calls may be expected to start, with what comes between here and the platform."""
-        return min(2 * self._late + WIRE_S, MOST_JITTER_S)
 
     @property
     def begin_s(self) -> float:
-        """Begin the move to RUNNING this long before the slot."""
-        return _lead(self._begin)
+        """Begin to prepare the call this long before the slot."""
+        return _lead(self._begin, LEAST_BEGIN_S)
 
     @property
     def notice_s(self) -> float:
         """Ask for no slot nearer than this."""
-        return min(_lead(self._reserve) + _lead(self._begin), MOST_S)
+        return _lead(self._reserve, LEAST_RESERVE_S) + self.begin_s
 
 
 def _learned(known: float, seconds: float) -> float:
     return max(seconds, FORGET * known + (1 - FORGET) * seconds)
 
 
-def _lead(seconds: float) -> float:
-    return min(max(MARGIN * seconds, LEAST_S), MOST_S)
+def _lead(seconds: float, least: float) -> float:
+    return min(max(MARGIN * seconds, least), MOST_S)

@@ -62,7 +62,6 @@ class Limiter:
         target: str,
         token: str = "",
         notice: float = 0.0,
-        jitter: float = 0.0,
     ) -> Grant | Pause:
         """Slots for the first wants (sorted by due time), or the pause that holds. One conditional update in the quiet case.
 
@@ -71,7 +70,7 @@ class Limiter:
         outcome: list[Grant | Pause] = []
 
         def take(item: Control) -> Control:
-            changed, reply = _take(item, limits, wants, target, token, self._clock.now(), notice, jitter)
+            changed, reply = _take(item, limits, wants, target, token, self._clock.now(), notice)
             outcome[:] = [reply]
             return changed
 
@@ -139,18 +138,17 @@ def _take(
     token: str,
     now: float,
     notice: float,
-    jitter: float,
 ) -> tuple[Control, Grant | Pause]:
     """What becomes of one reservation, as a pure function of the item."""
     pause = item.pause_of(target, now) or breaker.pause(item, now)
     if pause is not None:
         return item, pause
     if not breaker.is_open(item):
-        return pacing.grant(item, limits, wants, now, notice, jitter)
+        return pacing.grant(item, limits, wants, now, notice)
     begun = breaker.probing(item, token, limits.probe_lease_s, now)
     if begun.probe_owner != token or not token:
         return begun, Pause(breaker.WHY, breaker.WHY, now, breaker.held_until(begun))
-    changed, granted = pacing.grant(begun, limits, wants[:1], now, notice, jitter)
+    changed, granted = pacing.grant(begun, limits, wants[:1], now, notice)
     if not granted.starts:
         return item, Grant((), granted.epoch, granted.resume_at * len(wants), granted.budget_spent)
     changed = replace(changed, probe_until=granted.starts[0] + limits.probe_lease_s)

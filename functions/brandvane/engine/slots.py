@@ -97,7 +97,6 @@ class SlotDesk:
                 target,
                 self._chance.token(),
                 self._lead.notice_s,
-                self._lead.jitter_s,
             )
             self._lead.reserved(self._clock.now() - began)
         except Exception as error:  # handed to each waiting record, whose own flow decides

@@ -16,11 +16,12 @@ from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.errors import failure
 from brandvane.policy import ErrorKind
-from brandvane.ports import Clock, Unavailable
+from brandvane.ports import Clock, MaySend, Unavailable
 
 # Loaded when first used, so that a worker imports the one protocol that its platform speaks.
 _MODULES: Mapping[str, str] = {"openai_chat": "brandvane.platforms.openai_chat"}
 CONNECT_TIMEOUT_S = 10.0
+READY_TIMEOUT_S = 12.0  # names, connection and TLS
 PREPARE_TIMEOUT_S = 2.0
 KEEP_ALIVE_S = 20.0  # below what servers commonly close at, so that no call meets a closing connection
 
@@ -51,6 +52,15 @@ class ProtocolModule(Protocol):
 
 class TooLarge(Exception):
     """The response exceeds the cap."""
+
+
+class NotSent(Exception):
+    """The call was not allowed to begin."""
+
+
+async def at_once() -> bool:
+    """Send as soon as all is ready."""
+    return True
 
 
 def protocol(name: str) -> ProtocolModule:
@@ -102,7 +112,7 @@ class HttpPlatformClient:
 
         async with asyncio.timeout(PREPARE_TIMEOUT_S), await asyncio.start_server(reply, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()
-            await self._fetch(f"http://{host}:{port}/", {}, {"X-Client-Request-Id": "rehearsal"}, [])
+            await self._fetch(f"http://{host}:{port}/", {}, {"X-Client-Request-Id": "rehearsal"}, at_once)
 
     async def ask(
         self,
@@ -112,8 +122,9 @@ class HttpPlatformClient:
         locale: str,
         request_id: str,
         timeout: float,
-    ) -> Answer | Failure:
-        """One call; ``timeout`` seconds bound all of it, from connecting to the last byte."""
+        may_send: MaySend = at_once,
+    ) -> Answer | Failure | None:
+        """One call; from ``may_send`` on, ``timeout`` seconds bound all of it, to the last byte."""
         try:
             key = await self._secrets.key(settings.name)
         except Unavailable:
@@ -130,11 +141,18 @@ class HttpPlatformClient:
         headers = {"Authorization": f"Bearer {key}", "X-Client-Request-Id": request_id, **settings.headers}
         if locale:
             headers.setdefault("Accept-Language", locale)
-        started = self._clock.now()
-        sent: list[float] = []
-        reply = await self._exchange(settings, speaks, body, headers, timeout, sent)
-        sent_after = round(sent[0] - started, 4) if sent else 0.0
-        latency = self._clock.now() - started
+        begun = [self._clock.now()]
+
+        async def sending() -> bool:
+            if not await may_send():
+                return False
+            begun[0] = self._clock.now()
+            return True
+
+        reply = await self._exchange(settings, speaks, body, headers, timeout, sending)
+        if reply is None:
+            return None
+        latency = self._clock.now() - begun[0]
         if isinstance(reply, Failure) and reply.kind is ErrorKind.AUTH_ERROR:
             # Forget the key that was refused: after a person has set another one, warm workers must not use the old.
             await self._secrets.key(settings.name, fresh=True)
@@ -143,10 +161,8 @@ class HttpPlatformClient:
             system = settings.parameters.get("system")
             parameters |= {"locale": locale, **({"system": system} if system else {})}
             cost = reply.usage.cost_microusd(settings.price_of(model))
-            return replace(
-                reply, request=parameters, latency_s=round(latency, 3), cost_microusd=cost, sent_after_s=sent_after
-            )
-        return replace(reply, latency_s=round(latency, 3), sent_after_s=sent_after)
+            return replace(reply, request=parameters, latency_s=round(latency, 3), cost_microusd=cost)
+        return replace(reply, latency_s=round(latency, 3))
 
     async def _exchange(
         self,
@@ -155,14 +171,27 @@ class HttpPlatformClient:
         body: dict[str, Any],
         headers: Mapping[str, str],
         timeout: float,
-        sent: list[float],
-    ) -> Answer | Failure:
+        may_send: MaySend,
+    ) -> Answer | Failure | None:
         url = settings.base_url.rstrip("/") + speaks.PATH
+        loop = asyncio.get_running_loop()
+        what = "no connection"
         try:
-            async with asyncio.timeout(timeout):
-                status, got, content = await self._fetch(url, body, headers, sent)
+            async with asyncio.timeout(READY_TIMEOUT_S) as limit:
+
+                async def sending() -> bool:
+                    nonlocal what
+                    limit.reschedule(None)  # waiting for the slot is not the platform's doing
+                    what = f"no complete answer within {timeout:g} s"
+                    may = await may_send()
+                    limit.reschedule(loop.time() + timeout)
+                    return may
+
+                status, got, content = await self._fetch(url, body, headers, sending)
+        except NotSent:
+            return None
         except TimeoutError:
-            return failure(ErrorKind.TIMEOUT, f"no complete answer within {timeout:g} s")
+            return failure(ErrorKind.TIMEOUT, what)
         except TooLarge:
             return failure(ErrorKind.MALFORMED, f"the answer is larger than {RAW_MAX_BYTES} bytes")
         except httpx.TimeoutException as error:
@@ -174,13 +203,18 @@ class HttpPlatformClient:
         return speaks.read(settings, status, got, content, self._clock.now())
 
     async def _fetch(
-        self, url: str, body: dict[str, Any], headers: Mapping[str, str], sent: list[float]
+        self, url: str, body: dict[str, Any], headers: Mapping[str, str], may_send: MaySend
     ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body; ``sent`` gets the instant at which the request began to be sent."""
+        """Status, headers and body.
+
+        Raises:
+            NotSent: the connection stood, and ``may_send`` said no.
+        """
 
         async def trace(event: str, _info: Mapping[str, Any]) -> None:
-            if event == "http11.send_request_headers.started":
-                sent.append(self._clock.now())
+            # The transport awaits this between having a connection and sending the first byte.
+            if event.endswith(".send_request_headers.started") and not await may_send():
+                raise NotSent
 
         traced = {"trace": trace}
         async with self._http.stream("POST", url, json=body, headers=headers, extensions=traced) as response:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from brandvane.answer import late_key
 from brandvane.control import Control
-from brandvane.engine.lead import MOST_JITTER_S
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, CallMessage, PlanMessage, WriteBackMessage
 from brandvane.pacing import FACTOR_FLOOR, LIMITER_SHARE, MAX_WAIT_S
 from brandvane.policy import RETRY_AFTER_MAX_S
@@ -175,7 +174,7 @@ class Auditor:
         if granted > 0:
             rate = self._rates.get(new.platform, 1.0) if new.rate_override is None else new.rate_override
             rate *= max(new.factor, FACTOR_FLOOR)
-            step = max(1 / (rate * LIMITER_SHARE), 1 / rate + MOST_JITTER_S / max(rate, 1.0))
+            step = 1 / (rate * LIMITER_SHARE)
             furthest = min(max(old.clock, now + HORIZON_S) + granted * step, now + MAX_WAIT_S + HORIZON_S + step)
         if new.clock > furthest + 1e-3:
             self.violated("limiter", f"{new.platform}: the clock ran {new.clock - now:.3f} s ahead for {granted} calls")

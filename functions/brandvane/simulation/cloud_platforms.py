@@ -13,6 +13,7 @@ from statistics import NormalDist
 from brandvane.answer import Answer, Failure, Usage
 from brandvane.catalogue import PlatformSettings
 from brandvane.policy import ErrorKind
+from brandvane.ports import MaySend
 from brandvane.simulation.cloud import Cloud
 from brandvane.simulation.faults import Faults, Trouble
 from brandvane.simulation.host import Doom, Host
@@ -117,9 +118,18 @@ class PlatformFace:
         """Nothing to prepare."""
 
     async def ask(
-        self, settings: PlatformSettings, model: str, prompt: str, locale: str, request_id: str, timeout: float
-    ) -> Answer | Failure:
+        self,
+        settings: PlatformSettings,
+        model: str,
+        prompt: str,
+        locale: str,
+        request_id: str,
+        timeout: float,
+        may_send: MaySend,
+    ) -> Answer | Failure | None:
         """One call, watched by the auditor."""
+        if not await may_send():
+            return None
         auditor, loop, host = self._cloud.auditor, self._cloud.loop, self._host
         task = self._cloud.tasks.records.get(request_id.rpartition("/")[0])
         auditor.call_started(host, settings.name, request_id)
