@@ -116,7 +116,9 @@ class _Silent:
 @contextmanager
 def ground() -> Iterator[Ground]:
     """A stack whose platforms keep their limits and never fail."""
-    wanted = Wanted(home=HOME, state=HOME / "state.json", stack="brandvane-bench", standins=Wish(behaviour=LIMITS))
+    wanted = Wanted(
+        home=HOME, state=HOME / "state.json", stack="brandvane-bench", auth=False, standins=Wish(behaviour=LIMITS)
+    )
     with local_stack(wanted, print) as state:
         clients = clients_of(state)
         yield Ground(state, clients)

@@ -56,16 +56,18 @@ def _backlog(ground: Ground, label: str, *, questions: int, limit: float, limite
 
 
 def _finished(ground: Ground, catalogue: Catalogue, label: str, limit: float) -> Summary:
-    """Wait for every row; the account of this run's calls."""
+    """Wait until the run is finished, with all that the scanner does then; the account of this run's calls."""
     plan = plan_of(label, catalogue, Selection())
-    wait_for(lambda: _rows(ground, label) >= len(plan.ids), label, RUN_TIMEOUT_S, every_s=10.0)
+    # Seldom: each look costs the emulator as much as many tasks do.
+    wait_for(lambda: _reported(ground, label), label, RUN_TIMEOUT_S, every_s=10.0)
     rows = asyncio.run(ground.reading.rows(label))
     calls = [call for call in call_rows(ground.state.call_log) if call.task in plan.ids]
     return audit_run(label, plan, rows, calls, dict.fromkeys(ground.state.platforms, limit))
 
 
-def _rows(ground: Ground, label: str) -> int:
-    return asyncio.run(ground.reading.count(label))
+def _reported(ground: Ground, label: str) -> bool:
+    run = asyncio.run(ground.reading.run(label))
+    return run is not None and run.reported_at is not None
 
 
 def _told(summary: Summary) -> dict[str, Any]:

@@ -203,13 +203,28 @@ async def test_a_refusal_reaches_every_record_and_the_desk_goes_on() -> None:
 async def test_a_slot_holds_until_another_epoch_or_a_pause() -> None:
     bench = MemoryBench.new()
     served = desk(bench)
-    slot = await bench.clock.run(served.slot(NOW, FAR, "openai/m1"))
-    assert isinstance(slot, Slot)
+    slot = Slot(NOW + 10, 0, NOW)
     assert await served.still_good(slot, "openai/m1")
     bench.set_control(targets={"openai/m1": Pause("model_gone", "worker", NOW)})
     assert not await served.still_good(slot, "openai/m1")
     bench.set_control(targets={}, epoch=1)
     assert not await served.still_good(slot, "openai/m1")
+
+
+async def test_a_slot_of_the_next_second_holds_whatever_comes() -> None:
+    bench = MemoryBench.new()
+    bench.set_control(epoch=1)
+    assert await desk(bench).still_good(Slot(NOW + 1, 0, NOW), "openai/m1")
+
+
+async def test_one_look_at_the_control_item_serves_the_slots_of_the_second_after_it() -> None:
+    bench = MemoryBench.new()
+    served = desk(bench.without(controls={"read": [None, Unavailable("looked again")]}))
+    await bench.clock.advance(9.5)
+    assert await served.still_good(Slot(NOW + 10.0, 0, NOW), "openai/m1")
+    assert await served.still_good(Slot(NOW + 10.5, 0, NOW), "openai/m1")
+    with pytest.raises(Unavailable):
+        await served.still_good(Slot(NOW + 10.6, 0, NOW), "openai/m1")
 
 
 async def test_a_closed_desk_serves_nobody_any_more() -> None:

@@ -14,12 +14,12 @@ def test_a_slow_begin_is_believed_at_once() -> None:
     assert lead.begin_s == pytest.approx(0.3)
 
 
-def test_a_slow_begin_is_forgotten_by_a_twentieth_with_every_faster_one() -> None:
+def test_a_slow_begin_is_forgotten_by_a_tenth_with_every_faster_one() -> None:
     lead = Lead()
     lead.began(0.2)
     lead.began(0.0)
 
-    assert lead.begin_s == pytest.approx(1.5 * 0.19)
+    assert lead.begin_s == pytest.approx(1.5 * 0.18)
 
 
 def test_preparations_begin_no_less_than_150_ms_before_the_slot() -> None:

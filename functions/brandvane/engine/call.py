@@ -20,7 +20,6 @@ from brandvane.ports import Clock, MaySend, PlatformClient, TaskStore, Telemetry
 from brandvane.run import Run
 from brandvane.task import Task
 
-REREAD_AFTER_S = 1.0
 NEW_SLOT_WAIT_S = 5.0  # a RUNNING task waits no longer than this, in all, for further slots
 NEW_SLOT_TRIES = 5
 HEARTBEAT_S = 30.0
@@ -68,14 +67,8 @@ class Caller:
         self._telemetry = telemetry
 
     async def _still_granted(self, task: Task, desk: SlotDesk, slot: Slot) -> bool:
-        """Wait until shortly before the slot; ask whether one that is more than a second from its asking still holds.
-
-        From its asking, not from its reply: a new epoch's first call may be a second after the epoch began, and until then every
-        slot that somebody has got but not read anew must be over.
-        """
+        """Wait until shortly before the slot; does it still hold, and the run go on?"""
         await self._clock.sleep(slot.start - self._lead.begin_s - self._clock.now())
-        if max(slot.start, self._clock.now()) - slot.asked_at <= REREAD_AFTER_S:
-            return True
         return await desk.still_good(slot, task.target) and not await self._runs.is_final(task.run_id)
 
     async def call(self, task: Task, slot: Slot, errand: Errand) -> bool:
@@ -124,10 +117,16 @@ class Caller:
         """What the client awaits when the call is ready: its slot. Too late, and the call would be too near to the next one."""
 
         async def may_send() -> bool:
-            self._lead.began(self._clock.now() - woken)
-            await self._clock.sleep(slot.start - self._clock.now())
+            ready = self._clock.now()
+            self._lead.began(ready - woken)
+            await self._clock.sleep(slot.start - ready)
+            late = self._clock.now() - slot.start
             # Nobody else calls while the breaker's probe is on: it may come later.
-            return self._clock.now() - slot.start <= (NEW_SLOT_WAIT_S if slot.probe else MISSED_SLOT_S)
+            if late <= (NEW_SLOT_WAIT_S if slot.probe else MISSED_SLOT_S):
+                return True
+            told = {"late_s": round(late, 3), "ready_s": round(ready - slot.start, 3)}
+            self._telemetry.event("slot_missed", platform=self._platform, **told)
+            return False
 
         return may_send
 

@@ -7,12 +7,12 @@ instant, too near to the next one's.
 from __future__ import annotations
 
 FIRST_RESERVE_S = 0.06
-FIRST_BEGIN_S = 0.1
+FIRST_BEGIN_S = 0.2  # a connection has to be opened
 LEAST_RESERVE_S = 0.05
 LEAST_BEGIN_S = 0.15  # of a hundred writes one takes 25 ms and more, and a slot that is missed is lost
 MOST_S = 0.75  # what has been read anew must not be older than a second when the call starts
 MARGIN = 1.5
-FORGET = 0.95  # a slow one is forgotten by a twentieth with every faster one: to be early costs nothing
+FORGET = 0.9  # a slow one is forgotten by a tenth with every faster one: to be early costs little
 
 
 class Lead:

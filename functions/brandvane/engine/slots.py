@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from brandvane.control import Pause
+from brandvane.control import Control, Pause
 from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
 from brandvane.pacing import Grant, Limits, Want
@@ -13,6 +13,7 @@ from brandvane.ports import Chance, Clock
 
 LEAD_S = 0.3  # slots are reserved this long before a record is due ...
 GATHER_S = 0.3  # ... for every record of the batch that is due up to this much later
+REREAD_AFTER_S = 1.0
 SETTLE_S = 0.02  # records of one batch are claimed within a few milliseconds of each other
 
 
@@ -54,6 +55,7 @@ class SlotDesk:
         self._lead = lead
         self._clock = clock
         self._chance = chance
+        self._known: tuple[float, Control] | None = None  # the control item, and when it was asked for
         self._waiting: list[_Waiting] = []
         self._server: asyncio.Task[None] | None = None
 
@@ -73,7 +75,7 @@ class SlotDesk:
         while self._waiting:
             await self._clock.sleep(SETTLE_S)
             first = min(w.want.due for w in self._waiting)
-            ahead = max(LEAD_S, self._lead.notice_s)
+            ahead = max(LEAD_S, self._lead.notice_s + 2 * SETTLE_S)
             pause = first - ahead - self._clock.now()
             if pause > 0:
                 # Sleep in short steps: a record that is due earlier may still join.
@@ -114,8 +116,18 @@ class SlotDesk:
         return slots + [Back(at, None, granted.budget_spent) for at in granted.resume_at]
 
     async def still_good(self, slot: Slot, target: str) -> bool:
-        """After a wait of more than a second: has neither a pause nor a new epoch voided the slot?"""
-        item = await self._limiter.read(self._platform)
+        """Has neither a pause nor a new epoch voided the slot?
+
+        What was asked for less than a second before the slot is known well enough: a new epoch's first call may be a second after
+        the epoch began. Until then every slot that somebody has got but not looked at anew must be over, so that the time of
+        asking counts, not that of the reply. One look serves all slots of the batch in the second after it.
+        """
+        now = self._clock.now()
+        if max(slot.start, now) - slot.asked_at <= REREAD_AFTER_S:
+            return True
+        if self._known is None or max(slot.start, now) - self._known[0] > REREAD_AFTER_S:
+            self._known = now, await self._limiter.read(self._platform)
+        item = self._known[1]
         return item.epoch == slot.epoch and item.pause_of(target, self._clock.now()) is None
 
     async def close(self) -> None:
