@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from emulator import running_emulator
 
-HERE = Path(__file__).parent
-GROUPS = {"contract": "emulator", "e2e": "emulator", "races": "emulator", "template": "template"}
+ON_THE_EMULATOR = {"contract", "e2e", "races"}
 
 
 @pytest.fixture(scope="session")
@@ -20,9 +20,15 @@ def emulator_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         yield endpoint
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of two processes (``make test``) one takes all that needs the emulator, and has it once; the other the rest."""
-    for item in items:
-        kind = item.path.relative_to(HERE).parts[0]
-        if kind in GROUPS:
-            item.add_marker(pytest.mark.xdist_group(GROUPS[kind]))
+class ByKind(LoadScopeScheduling):  # type: ignore[misc]
+    """Of two processes (``make test``) one takes all that needs the emulator, and starts it once; the rest goes file by file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return "emulator" if path.split("/")[1] in ON_THE_EMULATOR else path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByKind:
+    """How tests are shared out."""
+    return ByKind(config, log)
