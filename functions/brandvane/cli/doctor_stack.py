@@ -209,7 +209,7 @@ class StackDoctor:
         if missing:
             yield fail("keys", f"no key for {_names(missing)}", f"brandvane keys set {missing[0]}")
         else:
-            yield ok("keys", f"{number(len(wanted), 'platform')} have a key")
+            yield ok("keys", f"every platform has its key ({_names(wanted)})")
 
     def dead_letters(self) -> Iterator[Check]:
         """Is a message among the dead letters?"""
@@ -245,12 +245,12 @@ class StackDoctor:
         quiet = [row["AlarmName"] for row in rows if not row.get("ActionsEnabled", True)]
         ringing = [row["AlarmName"] for row in rows if row.get("StateValue") == "ALARM"]
         if gone:
-            yield fail("alarms", f"{number(len(gone), 'alarm')} of the template are gone: {_names(gone)}", "deploy")
+            yield fail("alarms", f"gone, though the template has them: {_names(gone)}", "deploy")
         if quiet:
             remedy = "aws cloudwatch enable-alarm-actions --alarm-names NAME"
-            yield warn("alarms", f"{number(len(quiet), 'alarm')} do nothing when they ring: {_names(quiet)}", remedy)
+            yield warn("alarms", f"when they ring, nothing happens: {_names(quiet)}", remedy)
         if ringing:
-            yield warn("alarms", f"{number(len(ringing), 'alarm')} in ALARM: {_names(ringing)}", "docs/runbook.md")
+            yield warn("alarms", f"in ALARM: {_names(ringing)}", "docs/runbook.md")
         if not (gone or quiet or ringing):
             yield ok("alarms", f"{number(len(names), 'alarm')}, none in ALARM")
 
@@ -259,21 +259,22 @@ class StackDoctor:
         topics = [name for kind, name in self._resources if kind == "AWS::SNS::Topic"]
         if not topics:
             yield warn("notices", "the stack has no topics: nobody will be told", "deploy with the monitoring stack")
-        deaf = []
+        deaf, unheard = [], False
         for topic in topics:
             pages = self._aws.client("sns").get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
             rows = [row for page in pages for row in page["Subscriptions"]]
             waiting = [row for row in rows if row["SubscriptionArn"] in ("PendingConfirmation", "pending confirmation")]
             short = topic.rpartition(":")[2]
             if waiting:
-                said = f"{number(len(waiting), 'subscription')} of {short} are not confirmed: {_names(_endpoints(waiting))}"
+                unheard = True
+                said = f"not confirmed at {short}: {_names(_endpoints(waiting))}"
                 yield fail("notices", said, "follow the link in the message that AWS sent there")
             elif not rows:
                 deaf.append(short)
         if deaf:
             remedy = "deploy with the e-mail or webhook parameters, or subscribe somebody in the console"
             yield warn("notices", f"nobody is subscribed to {_names(deaf)}", remedy)
-        elif topics:
+        elif topics and not unheard:
             yield ok("notices", f"{number(len(topics), 'topic')}, each with a confirmed subscription")
 
     def drift(self) -> Iterator[Check]:

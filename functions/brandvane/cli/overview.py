@@ -193,13 +193,14 @@ async def overview(desk: Desk) -> Overview:
     catalogue = await reading.part("catalogue", current_catalogue(desk))
     zone = "UTC" if catalogue is None else catalogue.monitor.time_zone
     known = await reading.part("platforms", platforms_known(desk))
-    platforms = None
+    platforms = stuck = None
+    names = tuple(known or ())
     if known is not None:
         platforms = await reading.part("tasks", _platforms(reading, known, zone))
-    runs, queues, stuck, alarms = await asyncio.gather(
+        stuck = await reading.part("stuck tasks", _stuck(reading, names, catalogue))
+    runs, queues, alarms = await asyncio.gather(
         reading.part("runs", _runs(reading, platforms)),
-        reading.part("queues", _queues(desk, tuple(known or ()))),
-        reading.part("stuck tasks", _stuck(reading, tuple(known or ()), catalogue)),
+        reading.part("queues", _queues(desk, names)),
         reading.part("alarms", desk.alarms.all()),
     )
     if len(reading.unread) == reading.tried:
@@ -210,8 +211,8 @@ async def overview(desk: Desk) -> Overview:
         time_zone=zone,
         runs=runs,
         platforms=platforms,
-        queues=None if known is None else queues,
-        stuck=None if known is None else stuck,
+        queues=queues,
+        stuck=stuck,
         alarms=None if alarms is None else tuple(alarms),
         budget_usd=None if catalogue is None else catalogue.monitor.day_budget_usd,
         unread=tuple(reading.unread),

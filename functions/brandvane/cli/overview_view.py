@@ -30,15 +30,20 @@ def overview_lines(found: Overview, width: int | None = None) -> list[str]:
     """The screen; no line is wider than ``width`` cells (None: as wide as they come)."""
     wide = width is None or width >= WIDE
     at = datetime.fromtimestamp(found.at, ZoneInfo(found.time_zone))
-    lines = [f"stack {found.stack}, {at:%Y-%m-%d %H:%M:%S} {found.time_zone}: {verdict(found)}"]
+    lines = [f"stack {found.stack}, {at:%Y-%m-%d %H:%M:%S} {found.time_zone}", verdict(found)]
     lines += _wrapped((f"{each.part}: cannot be read: {each.why}" for each in found.unread), width)
     lines += _alarms(found, width)
+    lines += _stuck(found, width)
     lines += _runs(found, wide, width)
     lines += _platforms(found, wide, width)
     lines += _queues(found, wide)
-    lines += _wrapped((_stuck(each) for each in found.stuck or ()), width)
     lines += _spend(found)
     return [_cut(line, width) for line in lines]
+
+
+def watch_lines(found: Overview, width: int, interval: float) -> list[str]:
+    """The same for a screen that is renewed."""
+    return [*overview_lines(found, width), _cut(f"renewed every {interval:g} s, Ctrl-C ends it", width)]
 
 
 def verdict(found: Overview) -> str:
@@ -76,9 +81,9 @@ def _runs(found: Overview, wide: bool, width: int | None) -> list[str]:
         return []
     if not found.runs:
         return ["runs: there is none yet"]
-    header = ["run", "state", "results", "planned", "", "through", "deadline", "spare"]
+    header = ["run", "state", "results", *(["share"] if wide else []), "through", "deadline", "spare"]
     rows = [_run(each, found, wide) for each in found.runs]
-    lines = _table(header, rows, frozenset({2, 3, 4}))
+    lines = _table(header, rows, frozenset({2, 3} if wide else {2}))
     waits = [wait_text(wait, found.time_zone) for each in found.runs for wait in each.waits]
     return ["runs", *lines, *_wrapped((f"waits: {text}" for text in waits), width)]
 
@@ -90,9 +95,8 @@ def _run(glance: RunGlance, found: Overview, wide: bool) -> list[str]:
     return [
         name,
         state,
-        f"{glance.results:,}",
-        f"{run.total:,}",
-        _share(glance.results / run.total if run.total else None),
+        f"{glance.results:,}/{run.total:,}",
+        *([_share(glance.results / run.total if run.total else None)] if wide else []),
         _through(glance, found),
         _clock(run.deadline, found),
         _spare(glance, found),
@@ -102,7 +106,7 @@ def _run(glance: RunGlance, found: Overview, wide: bool) -> list[str]:
 def _through(glance: RunGlance, found: Overview) -> str:
     if glance.finish is None:
         return _clock(glance.run.finished_at, found) if glance.run.finished_at else ""
-    return "not by itself" if math.isinf(glance.finish) else _clock(glance.finish, found)
+    return "never" if math.isinf(glance.finish) else _clock(glance.finish, found)
 
 
 def _spare(glance: RunGlance, found: Overview) -> str:
@@ -112,11 +116,11 @@ def _spare(glance: RunGlance, found: Overview) -> str:
         return "cancelled"
     if glance.finish is None:
         over = run.state is RunState.OPEN and found.at >= run.deadline
-        return "deadline passed" if over else ""
+        return "over" if over else ""
     if math.isinf(glance.finish):
-        return "waits for a person"
+        return "waits"
     left = run.deadline - glance.finish
-    return f"{span(left)} to spare" if left >= 0 else f"{span(left)} late"
+    return span(left) if left >= 0 else f"{span(left)} late"
 
 
 def _platforms(found: Overview, wide: bool, width: int | None) -> list[str]:
@@ -133,7 +137,7 @@ def _platforms(found: Overview, wide: bool, width: int | None) -> list[str]:
 NARROW_HEADER = ("platform", "calls/s", "running", "waiting", "due", "ok", "retry", "p95", "state")
 NARROW_RIGHT = frozenset(range(1, 8))
 WIDE_HEADER = (
-    "platform", "calls/s of limit", "running of slots", "waiting", "due", "dispatched", "pulled", "writeback",
+    "platform", "calls/s", "running", "waiting", "due", "dispatched", "pulled", "writeback",
     "ok 5 min", "retry", "p50", "p95", "calls today", "spent", "state",
 )  # fmt: skip
 WIDE_RIGHT = frozenset(range(1, 14))
@@ -158,8 +162,8 @@ def _wide_row(each: PlatformGlance) -> tuple[str, ...]:
     recent, deployed = each.recent, each.facts.known.deployed
     return (
         each.name,
-        f"{recent.rate:.1f} / {_limit(each)}",
-        f"{_count(each, State.RUNNING)} / {'-' if deployed is None else deployed.slots}",
+        f"{recent.rate:.1f}/{_limit(each)}",
+        f"{_count(each, State.RUNNING)}/{'-' if deployed is None else deployed.slots}",
         _count(each, State.PENDING),
         f"{each.backlog:,}",
         *(_count(each, state) for state in (State.DISPATCHED, State.PULLED, State.WRITEBACK)),
@@ -242,10 +246,14 @@ def _redrive(each: QueueDepth) -> str:
     return f"brandvane redrive {each.name}" if each.dead else ""
 
 
-def _stuck(each: Stuck) -> str:
+def _stuck(found: Overview, width: int | None) -> list[str]:
+    return ["stuck", *_wrapped((_stuck_of(each) for each in found.stuck), width)] if found.stuck else []
+
+
+def _stuck_of(each: Stuck) -> str:
     brand = f", {each.brand}" if each.brand else ""
     of = f"{number(each.tasks, 'task')} of {each.platform} in {each.state}"
-    return f"stuck: {of}, the oldest for {span(each.oldest_s)} ({each.task_id}{brand})"
+    return f"{of}, the oldest for {span(each.oldest_s)} ({each.task_id}{brand})"
 
 
 def _spend(found: Overview) -> list[str]:

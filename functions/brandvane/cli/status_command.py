@@ -14,7 +14,7 @@ from rich.text import Text
 from brandvane.cli.desk import Desk, desk_options
 from brandvane.cli.errors import CliError
 from brandvane.cli.overview import Overview, overview
-from brandvane.cli.overview_view import change_line, overview_document, overview_lines
+from brandvane.cli.overview_view import change_line, overview_document, overview_lines, watch_lines
 from brandvane.cli.view import json_line, say, say_json
 from brandvane.cli.when import local
 from brandvane.run import RunState
@@ -62,7 +62,7 @@ def watch(interval: float, until_done: bool, as_json: bool, desk: Desk) -> None:
     """
     on_screen = sys.stdout.isatty() and not as_json
     live = Live(console=Console(), auto_refresh=False, vertical_overflow="visible") if on_screen else None
-    show = _documents() if as_json else _lines() if live is None else _screen(live)
+    show = _documents() if as_json else _lines() if live is None else _screen(live, interval)
     around: AbstractContextManager[object] = nullcontext() if live is None else live
     with around:
         cancelled = desk.run(watched(desk, show, interval, until_done=until_done))
@@ -92,8 +92,11 @@ def _lines() -> Callable[[Overview], None]:
     return show
 
 
-def _screen(live: Live) -> Callable[[Overview], None]:
-    return lambda found: live.update(Text("\n".join(overview_lines(found, live.console.width))), refresh=True)
+def _screen(live: Live, interval: float) -> Callable[[Overview], None]:
+    def show(found: Overview) -> None:
+        live.update(Text("\n".join(watch_lines(found, live.console.width, interval))), refresh=True)
+
+    return show
 
 
 async def watched(desk: Desk, show: Callable[[Overview], None], interval: float, *, until_done: bool) -> frozenset[str]:
