@@ -98,6 +98,7 @@ class CountedRun:
         self._platforms = catalogue.monitor.platform_names
         self._workers = workers
         self._over = threading.Event()
+        self.run: Run
         self._lock = threading.Lock()
         self._urls: dict[str, str] = {}
         for queue in (*map(calls_queue, self._platforms), WRITEBACK_QUEUE, PLAN_QUEUE):
@@ -117,8 +118,8 @@ class CountedRun:
         env.__dict__["functions"] = self.functions  # where the cached property keeps its port: no Lambda is deployed
         return env
 
-    def go(self) -> Run:
-        """Plan, dispatch, work, sweep, score, report; the run at its end."""
+    def go(self) -> None:
+        """Plan, dispatch, work, sweep, score, report; ``run`` is the run at its end."""
         threads = [
             threading.Thread(target=self._work, args=(name,)) for name in self._platforms for _ in range(self._workers)
         ]
@@ -136,7 +137,7 @@ class CountedRun:
         for thread in threads:
             thread.start()
         try:
-            return self._minutes(run)
+            self.run = self._minutes(run)
         finally:
             self._over.set()
             for thread in threads:

@@ -41,6 +41,7 @@ SWEEPS_A_MINUTE = 2
 POLLS_A_MINUTE = 15
 OWN_QUEUES = 3  # plan, writeback, sweep
 TICK_S = SWEEP_S = 2.0
+ONE_CALL = 25 / 40  # how long a call takes, as a share of what the slowest of ten does
 LOG_BYTES = 400  # a structured line with what Lambda adds
 LINES_A_BATCH = 5
 MEMORY_GB = {"worker": 0.25, "dispatcher": 0.25, "scanner": 0.25, "planner": 0.5, "scorer": 0.5, "reporter": 1.0}
@@ -174,6 +175,7 @@ def _plan(usage: Usage, load: RunLoad) -> None:
     usage.wrote("PutItem", load.tasks, PLANNED_UNITS)
     usage.wrote("UpdateItem", chunks + 1, RUN_WRITE_UNITS)  # each chunk, and that the plan is complete
     usage.asked("lambda Invoke")
+    _tick(usage, len(load.platforms), 1)
     usage.ran("planner", 1 + chunks, load.tasks / max(len(load.platforms), 1) / PLANNED_A_SECOND / (1 + chunks))
     usage.log_bytes += 2 * chunks * LOG_BYTES
 
@@ -201,16 +203,26 @@ def _work(usage: Usage, share: Share, hold_s: float) -> None:
     usage.wrote("UpdateItem", batches * (slots + share.budget), 1)
     usage.wrote("PutItem", batches, 1)  # stats
     usage.read("GetItem", share.tasks, RUN_BYTES, consistent=True)  # a batch's records ask for their run at once
-    environments = max(math.ceil(batches * hold_s * share.rate / share.tasks), 1)
+    environments = max(math.ceil(batches * held_s(hold_s, size) * share.rate / share.tasks), 1)
     usage.asked("s3 GetObject", environments)  # the pinned catalogue
     usage.asked("ssm GetParameter", environments)  # the key
-    usage.ran("worker", batches, hold_s)
+    usage.ran("worker", batches, held_s(hold_s, size))
     usage.kept_bytes += share.tasks * (RECORD_BYTES + ANSWER_BYTES + ROW_ENTRY_BYTES)
     usage.log_bytes += batches * LINES_A_BATCH * LOG_BYTES
 
 
+def held_s(hold_s: float, size: float) -> float:
+    """How long a batch of ``size`` calls holds its function in the mean, when one of ten holds it for ``hold_s``: as long as its
+    slowest call takes. With calls of 25 s in the mean one of five takes 35 s, one of ten 40 s (docs/simulation.md's latencies).
+    """
+    return hold_s * (ONE_CALL + (1 - ONE_CALL) * math.log10(max(size, 1.0)))
+
+
 def _watch_over(usage: Usage, load: RunLoad) -> None:
     """What ticks and sweeps do because a run is there: look at it, count its rows, page through what waits."""
+    # Planner, dispatcher and scanner come up anew since the last run, and ask for their queues and the catalogue.
+    usage.asked("sqs GetQueueUrl", 3 * len(load.platforms) + 2)
+    usage.asked("s3 GetObject")
     sweeps = load.minutes * SWEEPS_A_MINUTE
     usage.read("GetItem", load.minutes * len(load.platforms) * PENDING_SHARDS, RUN_BYTES, consistent=True)
     usage.read("Query", load.minutes, load.tasks * ROW_ENTRY_BYTES / 2)
