@@ -21,7 +21,7 @@ from brandvane.aws import wiring
 from brandvane.aws.catalogue_store import S3CatalogueStore
 from brandvane.aws.client import Clients
 from brandvane.aws.environment import Environment, Settings
-from brandvane.aws.keys import platforms_path, queue_name
+from brandvane.aws.keys import key_parameter, platforms_path, queue_name
 from brandvane.aws.run_store import DynamoRunStore
 from brandvane.catalogue import Catalogue
 from brandvane.cli.emulator import environment_of
@@ -67,7 +67,7 @@ class Meter:
             self.invocations[function] += 1
 
     def _sent(self, event_name: str, **_: Any) -> None:
-        _, service, operation = event_name.split(".")
+        service, operation = event_name.split(".")[1:]
         if operation != "ReceiveMessage":
             self._add(service, operation)
 
@@ -105,11 +105,9 @@ class CountedRun:
             emulator.create_queue(self._clients, self._stack, queue, visibility_s=60, max_receives=20)
         for name in self._platforms:
             row = {"platform": name, "invocations": workers, "batch_size": batch, "call_timeout": 60}
-            for path, value in (
-                (f"{platforms_path(self._stack)}/{name}", json.dumps(row)),
-                (self._key(name), "secret"),
-            ):
-                self._clients.ssm.put_parameter(Name=path, Value=value, Type="String")
+            path = f"{platforms_path(self._stack)}/{name}"
+            self._clients.ssm.put_parameter(Name=path, Value=json.dumps(row), Type="String")
+            self._clients.ssm.put_parameter(Name=key_parameter(self._stack, name), Value="none", Type="SecureString")
         asyncio.run(S3CatalogueStore(s3=self._clients.s3, bucket=self._bucket).push(catalogue, time.time()))
 
     def _environment(self, platform: str = "") -> Environment:

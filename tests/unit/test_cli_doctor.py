@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from brandvane.aws.catalogue_store import CURRENT, VERSIONS
 from brandvane.catalogue import Catalogue, to_document
+from brandvane.cli.aws_context import AwsContext
 from brandvane.cli.checks import Check, Verdict, carried_out, check_document, check_lines, ok, warn
 from brandvane.cli.doctor_command import doctor
 from brandvane.cli.doctor_stack import StackDoctor
@@ -378,6 +379,25 @@ def test_the_rows_of_the_template_are_read_as_they_stand_there() -> None:
     assert rows["hunyuan"] == TemplateRow("hunyuan", 2, 4)
     assert template_rows(standins=True)["hunyuan"] == TemplateRow("hunyuan", 6, 8)
     assert template_rows(TEMPLATE.parent / "none.yaml") == {}
+
+
+def test_the_command_ends_with_1_when_a_check_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = Stack()
+    stack.keys = ["openai"]
+    monkeypatch.setattr("brandvane.cli.doctor_stack.template_rows", lambda **_: ROWS)
+    clients = stack._clients()
+    monkeypatch.setattr(AwsContext, "client", lambda _self, service: clients[service])
+    monkeypatch.setattr(AwsContext, "outputs", lambda _self: {"DataBucket": "data"})
+
+    result = CliRunner().invoke(doctor, ["--aws", "--stack", "shop", "--no-drift", "--json"])
+
+    assert (result.exit_code, result.stderr) == (1, "brandvane: 1 check failed\n")
+    told = json.loads(result.stdout)
+    assert told["ok"] is False
+    assert [each for each in told["checks"] if each["verdict"] == "FAIL"] == [
+        {"check": "keys", "verdict": "FAIL", "says": "no key for hunyuan", "remedy": "brandvane keys set hunyuan"}
+    ]
+    assert "drift" not in {each["check"] for each in told["checks"]}
 
 
 def test_the_machine_is_checked_without_aws() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.console import Console
+from rich.live import Live
 
 from brandvane.aws.client import Refused
 from brandvane.cli.alarm_reader import Alarm, CloudWatchAlarms
 from brandvane.cli.overview import Recent, recent_of
-from brandvane.cli.status_command import status, watch
+from brandvane.cli.status_command import _screen, status, watch, watched
 from brandvane.control import Control, Pause
 from brandvane.messages import calls_queue
 from brandvane.ports import Envelope, Unavailable
@@ -241,6 +244,22 @@ def test_watch_in_a_pipe_prints_a_line_a_change_and_ends_when_all_is_done() -> N
         "2025-10-09 16:53:20 Asia/Shanghai day OPEN 20/20",
         "2025-10-09 16:54:20 Asia/Shanghai day REPORTED 20/20",
     ]
+
+
+def test_watch_on_a_terminal_renews_the_screen() -> None:
+    here = _office(*[Outcome.OK] * 20, auto=True)
+    here.world.runs = _Later(here, NOW + 5, {"state": RunState.REPORTED})  # type: ignore[assignment]
+    terminal = io.StringIO()
+    desk = here.desk()
+
+    with Live(console=Console(file=terminal, force_terminal=True, width=80), auto_refresh=False) as live:
+        cancelled = desk.run(watched(desk, _screen(live, 5.0), 5.0, until_done=True))
+    desk.close()
+
+    assert cancelled == frozenset()
+    shown = terminal.getvalue()
+    assert ("day  OPEN" in shown, "day  REPORTED" in shown) == (True, True)
+    assert shown.count("renewed every 5 s, Ctrl-C ends it") >= 2
 
 
 def test_watch_of_a_run_that_is_cancelled_says_1() -> None:
