@@ -80,9 +80,9 @@ def busy() -> Overview:
             RunGlance(others, 21_377, at("08:41"), (wait,)),
         ),
         platforms=(
-            _platform("openai", 10.0, 200, (4_103, 610, 3, 171, 2), Recent(2_710, 2_652, 41, 9.1, 21.4, 44.8)),
-            _platform("腾讯混元", 5.0, 100, (1_309, 300, 0, 96, 0), Recent(1_350, 1_189, 160, 2.3, 24.9, 58.2), factor=0.5),
-            _platform("豆包", 5.0, 100, (3_211, 0, 0, 0, 0), Recent(220, 3, 0, 0.0, None, None), paused=paused),
+            _platform("openai", 10.0, 200, (4_103, 610, 3, 171, 2), Recent(2_710, 2_652, 17, 41, 9.1, 21.4, 44.8)),
+            _platform("腾讯混元", 5.0, 100, (1_309, 300, 0, 96, 0), Recent(1_350, 1_050, 140, 160, 2.3, 24.9, 58.2), factor=0.5),
+            _platform("豆包", 5.0, 100, (3_211, 0, 0, 0, 0), Recent(220, 3, 217, 0, 0.0, None, None), paused=paused),
         ),
         queues=(
             QueueDepth("calls-openai", 613, 0),
@@ -109,7 +109,7 @@ def quiet() -> Overview:
     assert there.platforms is not None
     assert there.alarms is not None
     others = _run("others-2026-11-29", {"openai": 10_000, "腾讯混元": 10_000, "豆包": 10_000}, "08:00")
-    good = Recent(1_480, 1_472, 6, 4.9, 22.0, 41.3)
+    good = Recent(1_480, 1_472, 2, 6, 4.9, 22.0, 41.3)
     return replace(
         there,
         runs=(RunGlance(others, 27_118, at("07:31")),),

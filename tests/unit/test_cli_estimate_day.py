@@ -122,12 +122,15 @@ def test_every_line_is_number_times_price() -> None:
     day = Usage(write_units=2_000.0)
     day.requests["s3 PutObject"] = 500
 
-    lines = {(line.service, line.what): line.usd for line in cost_lines(day, 6, ROUND)}
+    lines = {(line.service, line.what): line.usd for line in cost_lines(day, 6, 0.5, ROUND)}
 
     assert lines["DynamoDB", "write units"] == 60.0  # 2,000 × 30 days at a dollar for a thousand
     assert lines["S3", "PUT requests"] == 15.0
     assert lines["CloudWatch", "dashboards"] == 0.001
-    assert month_usd(cost_lines(Usage(), 0, ROUND)) == pytest.approx(0.012 + 0.012 + 0.001)
+    # Six platforms: 13 metrics each and 5 for half of the time, and the stack's 12; 6 alarms each and 11; 6 composites.
+    assert lines["CloudWatch", "metrics"] == pytest.approx(0.105)
+    assert lines["CloudWatch", "alarms"] == pytest.approx(0.047)
+    assert month_usd(cost_lines(Usage(), 6, 0.5, ROUND)) == pytest.approx(0.105 + 0.047 + 0.006 + 0.001)
 
 
 def test_every_price_has_a_source_and_a_date() -> None:
@@ -145,7 +148,7 @@ def test_30_000_calls_in_eight_hours_are_30_000_invocations() -> None:
         schedules=(schedule(start="00:00", end="08:00", deadline="10:00"),),
     )
     plan = day_plan(given, NOW)
-    lines = {(line.service, line.what): line for line in cost_lines(plan.usage, 3, price_list())}
+    lines = {(line.service, line.what): line for line in cost_lines(plan.usage, 3, plan.busy, price_list())}
 
     assert plan.calls == 30_000
     # 0.35 calls/s: each falls due in a second of its own, so an invocation makes one call: 30,000 × 25 s × 0.25 GB;

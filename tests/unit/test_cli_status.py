@@ -73,14 +73,23 @@ def test_states_of_a_platform_are_counted_through_the_index() -> None:
 def test_the_last_minutes_follow_from_what_workers_reported() -> None:
     stats = [
         Stat(platform="openai", minute=MINUTE, invocation="a", calls=4, answered=4, latencies=(1.0, 2.0, 3.0, 4.0)),
-        Stat(platform="openai", minute=MINUTE - 1, invocation="b", calls=12, answered=9, retried=3, latencies=(9.0,)),
-        Stat(platform="openai", minute=MINUTE - 5, invocation="c", calls=4, answered=3, retried=1),
+        Stat(
+            platform="openai",
+            minute=MINUTE - 1,
+            invocation="b",
+            calls=12,
+            answered=9,
+            failed=1,
+            retried=2,
+            latencies=(9.0,),
+        ),
+        Stat(platform="openai", minute=MINUTE - 5, invocation="c", calls=4, answered=3, failed=1),
         Stat(platform="openai", minute=MINUTE - 6, invocation="d", calls=100, answered=0),
     ]
 
-    # 12 calls in the last two whole minutes; of 20 calls 16 answered and 4 to be tried again; of 5 latencies the 3rd and the 5th.
-    assert recent_of(stats, NOW) == Recent(calls=20, answered=16, retried=4, rate=0.1, p50=3.0, p95=9.0)
-    assert (Recent(calls=20, answered=16, retried=4).success, Recent().success) == (0.8, None)
+    # 12 calls in the last two whole minutes; of 20 calls 16 were answered, 2 failed, 2 are tried again; of 5 latencies 3rd and 5th.
+    assert recent_of(stats, NOW) == Recent(calls=20, answered=16, failed=2, retried=2, rate=0.1, p50=3.0, p95=9.0)
+    assert (Recent(calls=20, answered=16, failed=4).success, Recent().success) == (0.8, None)
 
 
 def test_a_platform_without_calls_shows_no_shares() -> None:

@@ -11,9 +11,10 @@ from brandvane.cli.price_list import PriceList
 DAYS = 30
 GB = 1024**3
 KEPT_DAYS = 400  # rows: template parameter ResultKeepDays
-# What monitoring keeps (DESIGN §8): gauges of a platform and of the stack, alarms likewise, one dashboard.
-METRICS_A_PLATFORM, METRICS_OF_STACK = 14, 12
-ALARMS_A_PLATFORM, ALARMS_OF_STACK = 9, 12
+# What monitoring keeps (DESIGN §8). Some gauges of a platform are published only while it is called, and billed by the hour.
+METRICS_A_PLATFORM, METRICS_WHEN_CALLED, METRICS_OF_STACK = 13, 5, 12
+ALARMS_A_PLATFORM, ALARMS_OF_STACK = 6, 11
+COMPOSITES_A_PLATFORM = 1
 DASHBOARDS = 1
 
 
@@ -34,8 +35,9 @@ class Line:
         return self.usd / DAYS
 
 
-def cost_lines(day: Usage, platforms: int, prices: PriceList) -> list[Line]:
-    """All lines for a stack of so many platforms with such days; a service's stand together."""
+def cost_lines(day: Usage, platforms: int, busy: float, prices: PriceList) -> list[Line]:
+    """All lines for a stack of so many platforms with such days; ``busy`` is the share of a day that has a run."""
+    metrics = (METRICS_A_PLATFORM + METRICS_WHEN_CALLED * busy) * platforms + METRICS_OF_STACK
     daily: list[tuple[str, str, str, float]] = [
         ("Lambda", "GB-seconds", "lambda_gb_second", sum(day.gb_s.values())),
         ("Lambda", "invocations", "lambda_request", sum(day.invocations.values())),
@@ -52,8 +54,9 @@ def cost_lines(day: Usage, platforms: int, prices: PriceList) -> list[Line]:
     monthly: list[tuple[str, str, str, float]] = [
         # What is there after a year and more: rows of so many days.
         ("DynamoDB", f"GB stored, {KEPT_DAYS} days", "dynamodb_gb_month", day.kept_bytes * KEPT_DAYS / GB),
-        ("CloudWatch", "metrics", "metric_month", METRICS_A_PLATFORM * platforms + METRICS_OF_STACK),
+        ("CloudWatch", "metrics", "metric_month", metrics),
         ("CloudWatch", "alarms", "alarm_month", ALARMS_A_PLATFORM * platforms + ALARMS_OF_STACK),
+        ("CloudWatch", "composite alarms", "composite_alarm_month", COMPOSITES_A_PLATFORM * platforms),
         ("CloudWatch", "dashboards", "dashboard_month", DASHBOARDS),
     ]
     lines = [Line(*each, prices.of(each[2], each[3] * DAYS)) for each in daily]

@@ -66,6 +66,11 @@ class DayPlan:
         return total([idle, *(run_usage(run.load) for run in self.runs)])
 
     @property
+    def busy(self) -> float:
+        """The share of the day that has a run."""
+        return min(sum(run.load.minutes for run in self.runs) / MINUTES_A_DAY, 1.0)
+
+    @property
     def calls(self) -> int:
         """Of all runs."""
         return sum(run.calls for run in self.runs)

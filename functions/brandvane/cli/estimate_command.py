@@ -34,7 +34,7 @@ def estimate(folder: Path, deployed: bool, as_json: bool, aws: AwsContext) -> No
         raise FaultsFound(reading.faults, reading.warnings, as_json=as_json, consequence="Nothing can be estimated")
     workers = {each.platform: each for each in aws.platforms()} if deployed else None
     plan, prices = day_plan(reading.catalogue, time.time(), workers), price_list()
-    lines = cost_lines(plan.usage, len(reading.catalogue.monitor.platforms), prices)
+    lines = cost_lines(plan.usage, len(reading.catalogue.monitor.platforms), plan.busy, prices)
     if as_json:
         say_json(estimate_document(plan, lines, prices))
     else:

@@ -57,6 +57,7 @@ class Recent:
 
     calls: int = 0
     answered: int = 0
+    failed: int = 0
     retried: int = 0
     rate: float = 0.0
     p50: float | None = None
@@ -64,8 +65,9 @@ class Recent:
 
     @property
     def success(self) -> float | None:
-        """Share of calls that were answered."""
-        return self.answered / self.calls if self.calls else None
+        """Share of tasks that were answered, of those that ended: a call that is tried again has not ended its task."""
+        ended = self.answered + self.failed
+        return self.answered / ended if ended else None
 
     @property
     def retries(self) -> float | None:
@@ -248,6 +250,7 @@ def recent_of(stats: Sequence[Stat], now: float) -> Recent:
     return Recent(
         calls=calls,
         answered=sum(stat.answered for stat in mine),
+        failed=sum(stat.failed for stat in mine),
         retried=sum(stat.retried for stat in mine),
         rate=lately / (RATE_MINUTES * 60),
         p50=_quantile(latencies, 0.5),
