@@ -35,7 +35,7 @@ from brandvane.simulation.memory_world import RecordedFunctions
 
 FUNCTION_S = 148.0
 POLL_S = 0.05
-SWEEP_S = 1.5
+SWEEP_S = 1.0
 PATIENCE_S = 60.0
 LABEL = "counted"
 READING = ("runs", "results", "blobs", "catalogues", "clock", "telemetry")
@@ -152,18 +152,16 @@ class CountedRun:
         give_up = time.monotonic() + PATIENCE_S
         sweeps = 0
         while time.monotonic() < give_up:
-            asked = self.functions.take()
-            ticks = sum(name == "dispatcher" for name, _ in asked) + (sweeps % 2 == 0)
-            for _ in range(ticks):
+            begun = [name for name, _ in self.functions.take()]  # the planner's: there are new tasks
+            for _ in range(begun.count("dispatcher") + (sweeps % 2 == 0)):
                 self.meter.invoked("dispatcher")
                 ticking.run(dispatcher.tick())
-            for event in [event for name, event in asked if name == "scorer"]:
-                self._score(event)
-            for event in [event for name, event in asked if name == "reporter"]:
-                self._report(event)
             self.meter.invoked("scanner")
             sweeping.run(scanner.sweep(stop_at=time.time() + FUNCTION_S, on_the_minute=sweeps % 2 == 0))
             sweeps += 1
+            while asked := self.functions.take():
+                for name, event in asked:
+                    (self._score if name == "scorer" else self._report)(event)
             now = asyncio.run(runs.get(run.run_id))
             assert now is not None
             if now.state is RunState.REPORTED:

@@ -14,7 +14,7 @@ from e2e.counted_run import CountedRun
 WORKERS, BATCH = 2, 10
 HOLD_S = 2.0
 PLATFORMS = tuple(platform(name, rate=20.0, in_flight=60) for name in ("openai", "hunyuan"))
-GIVEN = catalogue(60, platforms=PLATFORMS, expected_hold_s=HOLD_S)
+GIVEN = catalogue(40, platforms=PLATFORMS, expected_hold_s=HOLD_S)
 LINES = {
     "DynamoDB writes": ("dynamodb PutItem", "dynamodb UpdateItem", "dynamodb DeleteItem"),
     "DynamoDB reads": ("dynamodb GetItem", "dynamodb Query"),
@@ -24,9 +24,9 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def counted(emulator_endpoint: str) -> CountedRun:
-    """A run of 120 tasks from start to report, with a minute's ticks and sweeps every three seconds."""
+    """A run of 80 tasks from start to report, with a minute's ticks and sweeps every two seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("brandvane.engine.plan.LEAD_S", 3.0)  # instead of 20 s: nothing else happens meanwhile
+        patch.setattr("brandvane.engine.plan.LEAD_S", 2.0)  # instead of 20 s: nothing else happens meanwhile
         patch.setattr("brandvane.engine.advance.COUNT_AT_REST_S", 0.0)
         patch.setenv("POWERTOOLS_LOG_LEVEL", "ERROR")
         run = CountedRun(
@@ -48,7 +48,7 @@ def reckoned(given: Catalogue, counted: CountedRun) -> Usage:
 
 
 def test_every_task_was_asked_once_and_reported(counted: CountedRun) -> None:
-    assert (counted.run.total, counted.run.counted) == (120, 120)
+    assert (counted.run.total, counted.run.counted) == (80, 80)
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -202,7 +202,8 @@ def _work(usage: Usage, share: Share, hold_s: float) -> None:
     slots = 1 + (size - 1) / share.rate // GATHER_S  # reservations: each takes what is due within 0.3 s
     usage.wrote("UpdateItem", batches * (slots + share.budget), 1)
     usage.wrote("PutItem", batches, 1)  # stats
-    usage.read("GetItem", share.tasks, RUN_BYTES, consistent=True)  # a batch's records ask for their run at once
+    # Records of a batch ask for their run at once, until one of them has its reply: about half of them.
+    usage.read("GetItem", batches * (size + 1) / 2, RUN_BYTES, consistent=True)
     environments = max(math.ceil(batches * held_s(hold_s, size) * share.rate / share.tasks), 1)
     usage.asked("s3 GetObject", environments)  # the pinned catalogue
     usage.asked("ssm GetParameter", environments)  # the key
