@@ -207,6 +207,7 @@ def _work(usage: Usage, share: Share, hold_s: float) -> None:
     environments = max(math.ceil(batches * held_s(hold_s, size) * share.rate / share.tasks), 1)
     usage.asked("s3 GetObject", environments)  # the pinned catalogue
     usage.asked("ssm GetParameter", environments)  # the key
+    usage.read("GetItem", environments, consistent=True)  # the limits, which it knows from then on
     usage.ran("worker", batches, held_s(hold_s, size))
     usage.kept_bytes += share.tasks * (RECORD_BYTES + ANSWER_BYTES + ROW_ENTRY_BYTES)
     usage.log_bytes += batches * LINES_A_BATCH * LOG_BYTES
