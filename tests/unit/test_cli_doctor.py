@@ -341,9 +341,10 @@ def test_drift_that_is_not_found_out_in_time_is_a_warning() -> None:
     assert _only(stack.checks("drift"))[:2] == (Verdict.WARN, "still being looked for after 180 s")
 
 
-def test_an_emulator_is_not_asked_for_drift(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_emulator_is_not_asked_for_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 
+    assert _only(Stack().checks("reserved"))[:2] == (Verdict.OK, "not looked at: an emulator reserves nothing")
     assert _only(Stack().checks("drift"))[:2] == (Verdict.OK, "not looked at: an emulator does not know drift")
 
 

@@ -167,6 +167,17 @@ def test_no_line_is_said_on_stderr_so_that_a_pipe_stays_empty(client: PagedClien
     assert result.stderr == "no such lines since 2025-10-09T08:38:20Z\n"
 
 
+def test_what_lambda_writes_around_an_invocation_is_shown_only_to_those_who_debug(client: PagedClient) -> None:
+    frame = {"timestamp": int((NOW - 5) * 1000), "message": "START RequestId: 1 Version: $LATEST\n", "eventId": "f"}
+    client.operations["filter_log_events"] = {"events": [frame]}
+    client.operations["describe_log_groups"] = {"logGroups": [{"logGroupName": SCANNER}]}
+
+    assert _say().stdout == ""
+    assert _say("--level", "debug").stdout == (
+        "2025-10-09 08:53:15.000 DEBUG   scanner START RequestId: 1 Version: $LATEST\n"
+    )
+
+
 def test_control_characters_of_a_message_do_not_reach_the_terminal() -> None:
     line = line_of({"timestamp": 0, "message": '{"message": "a\\u001b[2Jb", "level": "INFO"}'}, "scanner")
 

@@ -15,6 +15,8 @@ WORKER = "worker-"
 # What Lambda and Python write themselves, not as JSON, when something has gone wrong.
 _TROUBLE = ("Task timed out", "[ERROR]", "Traceback", "Runtime exited", "Runtime.ExitError", "errorMessage")
 _TROUBLE_LEVEL = "ERROR"
+# What Lambda writes around every invocation.
+_FRAME = ("START RequestId:", "END RequestId:", "REPORT RequestId:", "INIT_START ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,10 @@ class LogReader:
         while True:
             reply = self._client.filter_log_events(**request)
             for event in reply.get("events", ()):
-                key = (group, str(event.get("eventId") or (event["timestamp"], event["message"])))
+                key = (
+                    group,
+                    str(event.get("eventId") or (event["timestamp"], event.get("logStreamName"), event["message"])),
+                )
                 if key in self._seen:
                     continue
                 line = line_of(event, group.removeprefix(self._prefix))
@@ -137,6 +142,7 @@ def line_of(event: Mapping[str, Any], function: str) -> Line:
         told = None
     if not isinstance(told, dict):
         trouble = any(sign in text for sign in _TROUBLE)
-        return Line(at, function, _TROUBLE_LEVEL if trouble else "INFO", text, {}, event_id)
+        level = _TROUBLE_LEVEL if trouble else "DEBUG" if text.startswith(_FRAME) else "INFO"
+        return Line(at, function, level, text, {}, event_id)
     level = str(told.pop("level", "INFO"))
     return Line(at, function, level, str(told.pop("message", "")), told, event_id)

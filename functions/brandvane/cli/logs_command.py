@@ -31,7 +31,13 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 @click.option("--run", "run", metavar="RUN", help="Only lines about this run.")
 @click.option("--task", "task", metavar="TASK", help="Only lines about this task.")
 @click.option("--platform", "platform", metavar="NAME", help="Only lines about this platform, and its worker's.")
-@click.option("--level", type=click.Choice(LEVELS, case_sensitive=False), help="Only lines at least as grave as this.")
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS, case_sensitive=False),
+    default="INFO",
+    show_default=True,
+    help="Only lines at least as grave as this.",
+)
 @click.option(
     "--since", default=SINCE, show_default=True, metavar="WHEN", help="Such as 30s, 15m, 2h, 1d, or an ISO time (UTC)."
 )
@@ -42,7 +48,7 @@ def logs(
     run: str | None,
     task: str | None,
     platform: str | None,
-    level: str | None,
+    level: str,
     since: str,
     follow: bool,
     as_json: bool,
@@ -52,7 +58,7 @@ def logs(
 
     Lines never hold answers or keys. Times are UTC.
     """
-    wanted = Wanted(run, task, platform, None if level is None else level.upper())
+    wanted = Wanted(run, task, platform, level.upper())
     start = since_of(since, time.time())
     reader = LogReader(aws.client("logs"), aws.stack, wanted, patterns=aws.endpoint is None)
     show = _show_json if as_json else _show
