@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from brandvane.engine.dispatch import SEND_SIZE
 from brandvane.engine.score import plan_buckets
 from brandvane.engine.slots import GATHER_S
-from brandvane.engine.sweep import COUNT_CAP, HELD
+from brandvane.engine.sweep import HELD
 from brandvane.expansion import CHUNK_TASKS
 from brandvane.task import BUCKETS, PENDING_SHARDS, PRIORITIES
 
@@ -32,6 +32,7 @@ RUN_BYTES = KB
 PLANNED_UNITS, MOVE_UNITS, ROW_UNITS, END_UNITS = 2, 3, 2, 2
 EARLY_MOVES = 3
 RUN_WRITE_UNITS = 3  # the run and its two indexes
+COUNT_CAP = 2000  # entries of a partition that a sweep counts at most
 PENDING_PARTITIONS = len(PRIORITIES) * PENDING_SHARDS
 REPORT_OBJECTS = 3
 MINUTES_A_DAY = 1440

@@ -19,7 +19,7 @@ from brandvane.cli.errors import CliError, explain
 from brandvane.cli.lookup import KnownPlatform, current_catalogue, platforms_known
 from brandvane.cli.platform_view import PlatformFacts
 from brandvane.engine.projection import Wait, finish_at, pace_of, waits_of
-from brandvane.engine.sweep import COUNT_CAP, HELD
+from brandvane.engine.sweep import HELD
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, calls_queue
 from brandvane.run import Run, RunState
 from brandvane.schedule import budget_day
@@ -31,6 +31,7 @@ SCHEDULES_DEAD = "schedules-dead"  # has no queue of its own
 WINDOW_MINUTES = 5
 RATE_MINUTES = 2
 FAR_FUTURE = 1e11
+COUNT_CAP = 2000  # a partition; more is shown as 'this many or more'
 # The scanner comes every 30 s: what it has left for longer, it does not see to.
 STUCK_S = 90.0
 _T = TypeVar("_T")
