@@ -14,7 +14,7 @@ emulator = .tools/ministack/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python
+.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test-localstack: $(product) ## the contract suite against what AWS_ENDPOINT_URL 
 
 bench: $(product) $(sam) $(emulator) ## measure speed and size (docs/benchmarks.md)
 	@.venv/bin/python -m tests.bench
+
+screens: $(product) ## draw what operators see into docs/screens, from made-up data
+	@PYTHONPATH=functions:tests .venv/bin/python -m screens
 
 lint: $(product) $(sam) ## style, types, template
 	.venv/bin/ruff check .

@@ -13,6 +13,7 @@ import click
 from click.testing import CliRunner, Result
 
 from brandvane.catalogue import Catalogue, Selection
+from brandvane.cli.alarm_reader import Alarm
 from brandvane.cli.desk import Desk, DeskOf
 from brandvane.cli.key_store import KeyFacts
 from brandvane.engine.plan import CannotStart, Planner, StartRequest, describe
@@ -50,12 +51,27 @@ class MemoryKeys:
 
 
 @dataclass
+class StatedAlarms:
+    """Alarms as a test states them; ``refusal`` is raised instead."""
+
+    alarms: list[Alarm] = field(default_factory=list)
+    refusal: Exception | None = None
+
+    async def all(self) -> list[Alarm]:
+        """All of them."""
+        if self.refusal is not None:
+            raise self.refusal
+        return list(self.alarms)
+
+
+@dataclass
 class Office:
     """A world, its desk, and what was said at it."""
 
     world: MemoryWorld
     interactive: bool = False
     keys: MemoryKeys = field(default_factory=MemoryKeys)
+    alarms: StatedAlarms = field(default_factory=StatedAlarms)
     planned: list[Mapping[str, Any]] = field(default_factory=list)
     reply: Mapping[str, Any] | None = None  # the planner's, in place of its own
 
@@ -69,12 +85,14 @@ class Office:
             runs=world.runs,
             results=world.results,
             controls=world.control,
+            stats=world.stats,
             catalogues=world.catalogues,
             queue=world.queue,
             blobs=world.blobs,
             functions=world.functions,
             deployment=world.deployment,
             keys=self.keys,
+            alarms=self.alarms,
             plan=self._plan,
             clock=world.clock,
             chance=world.chance,

@@ -22,8 +22,10 @@ from brandvane.aws.keys import function_name, tables_of
 from brandvane.aws.queues import SqsTaskQueue
 from brandvane.aws.result_store import DynamoResultStore
 from brandvane.aws.run_store import DynamoRunStore
+from brandvane.aws.stat_store import DynamoStatStore
 from brandvane.aws.system import SystemClock, system_rng
 from brandvane.aws.task_store import DynamoTaskStore
+from brandvane.cli.alarm_reader import AlarmReader, CloudWatchAlarms
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.errors import CliError
 from brandvane.cli.key_store import KeyStore, SsmKeyStore
@@ -43,6 +45,7 @@ from brandvane.ports import (
     Functions,
     ResultStore,
     RunStore,
+    StatStore,
     TaskQueue,
     TaskStore,
     Telemetry,
@@ -76,12 +79,14 @@ class Desk:
     runs: RunStore
     results: ResultStore
     controls: ControlStore
+    stats: StatStore
     catalogues: CatalogueStore
     queue: TaskQueue
     blobs: BlobStore
     functions: Functions
     deployment: Deployment
     keys: KeyStore
+    alarms: AlarmReader
     plan: Planning
     clock: Clock
     chance: Chance
@@ -176,12 +181,14 @@ def desk_of(aws: AwsContext) -> Desk:
         runs=DynamoRunStore(clients=clients, tables=tables),
         results=DynamoResultStore(clients=clients, tables=tables, keep_days=ROWS_KEPT_DAYS),
         controls=DynamoControlStore(clients=clients, tables=tables),
+        stats=DynamoStatStore(clients=clients, tables=tables),
         catalogues=S3CatalogueStore(s3=clients.s3, bucket=bucket),
         queue=SqsTaskQueue(clients=clients, stack=stack),
         blobs=S3Blobs(clients=clients, bucket=bucket),
         functions=LambdaFunctions(clients=clients, stack=stack),
         deployment=SsmDeployment(clients=clients, stack=stack),
         keys=SsmKeyStore(clients=clients, stack=stack),
+        alarms=CloudWatchAlarms(clients=clients, stack=stack),
         plan=_planning(clients, stack),
         clock=SystemClock(),
         chance=Chance(system_rng()),

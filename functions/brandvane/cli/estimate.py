@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from brandvane.catalogue import Catalogue, Monitor, PlatformSettings, Selection, prompts
 from brandvane.expansion import Planned
 from brandvane.platforms.registry import is_loopback
+from brandvane.task import target_name
 
 # DeepSeek's documentation ("Token & Token Usage"): about 0.3 tokens an English character, 0.6 a Chinese one.
 NARROW_TOKENS = 0.3
@@ -38,6 +39,7 @@ class Estimate:
     usd: Mapping[str, float] = field(default_factory=dict)
     real_calls: int = 0
     unpriced: tuple[str, ...] = ()
+    targets: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # platform/model -> calls, dollars
 
     @property
     def total_usd(self) -> float:
@@ -80,17 +82,21 @@ def estimate(calls: Iterable[Call], monitor: Monitor) -> Estimate:
     known: dict[Call, float] = {}
     real = 0
     unpriced: dict[str, None] = {}
+    targets: dict[str, tuple[int, float]] = {}
     for call in calls:
         settings = monitor.platform(call.platform)
         if call not in known:
             known[call] = call_usd(settings, call.model, call.text)
         numbers[call.platform] = numbers.get(call.platform, 0) + 1
         usd[call.platform] = usd.get(call.platform, 0.0) + known[call]
+        target = target_name(call.platform, call.model)
+        count, sum_usd = targets.get(target, (0, 0.0))
+        targets[target] = count + 1, sum_usd + known[call]
         if is_real(settings):
             real += 1
             if settings.price_of(call.model) == (0.0, 0.0):
-                unpriced[f"{call.platform}/{call.model}"] = None
-    return Estimate(numbers, usd, real, tuple(unpriced))
+                unpriced[target] = None
+    return Estimate(numbers, usd, real, tuple(unpriced), targets)
 
 
 def is_real(settings: PlatformSettings) -> bool:

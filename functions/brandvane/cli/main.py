@@ -11,6 +11,11 @@ from brandvane.cli.errors import CliError, run_cli
 
 # command -> module, attribute, help
 COMMANDS = {
+    "status": ("status_command", "status", "Show runs, platforms, queues, alarms and spending on one screen."),
+    "watch": ("status_command", "watch", "The same, live."),
+    "logs": ("logs_command", "logs", "Show the log lines of all functions, filtered."),
+    "estimate": ("estimate_command", "estimate", "Say what a day of a catalogue will take and cost."),
+    "doctor": ("doctor_command", "doctor", "Check this machine, or with --aws the deployed stack."),
     "catalogue": ("catalogue_commands", "catalogue", "Check, push and compare what is watched and asked."),
     "run": ("run_commands", "run", "Start, watch and end runs."),
     "platform": ("platform_commands", "platform", "Show, pause, resume and slow down platforms."),

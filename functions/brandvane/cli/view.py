@@ -41,6 +41,11 @@ def say_json(document: Any) -> None:
     click.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
+def json_line(document: Any) -> str:
+    """A JSON document on one line, for streams of them."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
 def dollars(usd: float) -> str:
     """``$12.30``; small amounts with as many places as they need."""
     return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"

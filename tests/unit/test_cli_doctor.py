@@ -1,0 +1,410 @@
+"""``brandvane doctor``: is each fault of a deployed stack found, told in one sentence, with what to do?"""
+
+from __future__ import annotations
+
+import io
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from click.testing import CliRunner
+
+from brandvane.aws.catalogue_store import CURRENT, VERSIONS
+from brandvane.catalogue import Catalogue, to_document
+from brandvane.cli.aws_context import AwsContext
+from brandvane.cli.checks import Check, Verdict, carried_out, check_document, check_lines, ok, warn
+from brandvane.cli.doctor_command import doctor
+from brandvane.cli.doctor_stack import StackDoctor
+from brandvane.cli.template_rows import TEMPLATE, TemplateRow, template_rows
+from builders import catalogue, platform
+from unit.aws_fakes import refusal
+from unit.paged_client import PagedClient, context_with
+
+ROWS = {"openai": TemplateRow("openai", 20, 25), "hunyuan": TemplateRow("hunyuan", 2, 4)}
+GIVEN = catalogue(platforms=(platform("openai"), platform("hunyuan")))
+FINE = (Verdict.OK,)
+
+
+class Stack:
+    """A stack as AWS shows it, in good health; a test spoils one thing."""
+
+    def __init__(self) -> None:
+        self.status = "UPDATE_COMPLETE"
+        self.parameters = {"ReserveConcurrency": "true"}
+        self.executions = 1000
+        self.reserved: dict[str, int] = {"shop-worker-openai": 25, "shop-worker-hunyuan": 4}
+        self.sources = {
+            name: {"State": "Enabled", "UUID": f"id-{name}", "ScalingConfig": {"MaximumConcurrency": most}}
+            for name, most in (
+                ("shop-worker-openai", 20), ("shop-worker-hunyuan", 2), ("shop-planner", 2), ("shop-writeback", 4),
+                ("shop-scanner", 2),
+            )
+        }  # fmt: skip
+        self.schedules = dict.fromkeys(("shop-dispatcher", "shop-scanner", "shop-sweep", "core"), "ENABLED")
+        self.catalogue: Catalogue | None = GIVEN
+        self.keys = ["openai", "hunyuan"]
+        self.dead: dict[str, int] = {}
+        self.alarms = {"shop-backlog": {"StateValue": "OK", "ActionsEnabled": True}}
+        self.in_template = ["shop-backlog"]
+        self.subscriptions = [{"SubscriptionArn": "arn:1", "Protocol": "email", "Endpoint": "a@b.example"}]
+        self.drift: list[dict[str, Any]] = [{"DetectionStatus": "DETECTION_COMPLETE", "StackDriftStatus": "IN_SYNC"}]
+        self.drifted: list[dict[str, str]] = []
+
+    def checks(self, only: str | None = None) -> list[Check]:
+        """What the doctor says."""
+        found = StackDoctor(
+            context_with(self._clients(), outputs={"DataBucket": "data"}), rows=ROWS, sleep=lambda _: None
+        )
+        return [check for check in carried_out(found.looks()) if only in (None, check.name)]
+
+    def _clients(self) -> dict[str, PagedClient]:
+        return {
+            "cloudformation": PagedClient(
+                describe_stacks=self._stacks,
+                list_stack_resources=self._resources,
+                detect_stack_drift={"StackDriftDetectionId": "d1"},
+                describe_stack_drift_detection_status=lambda **_: self.drift.pop(0) if self.drift[1:] else self.drift[0],
+                describe_stack_resource_drifts=lambda **_: {"StackResourceDrifts": self.drifted},
+            ),
+            "lambda": PagedClient(
+                get_account_settings=lambda: {"AccountLimit": {"ConcurrentExecutions": self.executions}},
+                get_function_concurrency=self._concurrency,
+                list_event_source_mappings=self._sources,
+            ),
+            "scheduler": PagedClient(
+                list_schedules=lambda **_: {"Schedules": [{"Name": n, "State": s} for n, s in self.schedules.items()]}
+            ),
+            "ssm": PagedClient(get_parameters_by_path=self._parameters),
+            "s3": PagedClient(get_object=self._object, exceptions=SimpleNamespace(NoSuchKey=ClientError)),
+            "sqs": PagedClient(
+                get_queue_url=lambda **asked: {"QueueUrl": asked["QueueName"]},
+                get_queue_attributes=lambda **asked: {
+                    "Attributes": {"ApproximateNumberOfMessages": str(self.dead.get(asked["QueueUrl"], 0))}
+                },
+            ),
+            "cloudwatch": PagedClient(describe_alarms=self._alarms),
+            "sns": PagedClient(list_subscriptions_by_topic=lambda **_: {"Subscriptions": self.subscriptions}),
+        }  # fmt: skip
+
+    def _stacks(self, **_: Any) -> Any:
+        if self.status == "none":
+            return ClientError({"Error": {"Code": "ValidationError", "Message": "no such stack"}}, "DescribeStacks")
+        rows = [{"ParameterKey": name, "ParameterValue": value} for name, value in self.parameters.items()]
+        return {"Stacks": [{"StackStatus": self.status, "Parameters": rows}]}
+
+    def _resources(self, StackName: str) -> Any:  # noqa: N803 - boto3's spelling
+        if StackName == "shop":
+            return {
+                "StackResourceSummaries": [
+                    {"ResourceType": "AWS::CloudFormation::Stack", "PhysicalResourceId": "inner"}
+                ]
+            }
+        alarms = [{"ResourceType": "AWS::CloudWatch::Alarm", "PhysicalResourceId": name} for name in self.in_template]
+        topics = [{"ResourceType": "AWS::SNS::Topic", "PhysicalResourceId": "arn:aws:sns:x:1:shop-p0"}]
+        return {"StackResourceSummaries": [*alarms, *topics]}
+
+    def _concurrency(self, FunctionName: str) -> Any:  # noqa: N803 - boto3's spelling
+        found = self.reserved.get(FunctionName)
+        return {} if found is None else {"ReservedConcurrentExecutions": found}
+
+    def _sources(self, FunctionName: str) -> Any:  # noqa: N803 - boto3's spelling
+        return {"EventSourceMappings": [self.sources[FunctionName]] if FunctionName in self.sources else []}
+
+    def _parameters(self, Path: str, **_: Any) -> Any:  # noqa: N803 - boto3's spelling
+        if Path == "/shop/keys":
+            return {"Parameters": [{"Name": f"/shop/keys/{name}"} for name in self.keys]}
+        rows = [
+            {"platform": r.platform, "invocations": r.invocations, "batch_size": 10, "call_timeout": 60}
+            for r in ROWS.values()
+        ]
+        return {"Parameters": [{"Value": json.dumps(row)} for row in rows]}
+
+    def _object(self, Key: str, **_: Any) -> Any:  # noqa: N803 - boto3's spelling
+        if self.catalogue is None:
+            return refusal("NoSuchKey", status=404)
+        told = {CURRENT: {"version": "v1"}, f"{VERSIONS}v1.json": to_document(self.catalogue)}[Key]
+        return {"Body": io.BytesIO(json.dumps(told).encode())}
+
+    def _alarms(self, AlarmNames: list[str], **_: Any) -> Any:  # noqa: N803 - boto3's spelling
+        return {"MetricAlarms": [{"AlarmName": n, **row} for n, row in self.alarms.items() if n in AlarmNames]}
+
+
+def _only(checks: list[Check]) -> tuple[Verdict, str, str]:
+    assert len(checks) == 1, checks
+    return checks[0].verdict, checks[0].says, checks[0].remedy
+
+
+@pytest.fixture(autouse=True)
+def _on_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+
+def test_a_stack_in_good_health_has_nothing_to_be_done() -> None:
+    checks = Stack().checks()
+
+    assert {check.verdict for check in checks} == {Verdict.OK}
+    assert [check.name for check in checks] == [
+        "stack", "concurrency", "reserved", "sources", "schedules", "catalogue", "keys", "dead letters", "alarms",
+        "notices", "drift",
+    ]  # fmt: skip
+    assert all(not check.remedy for check in checks)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ("CREATE_COMPLETE", Verdict.OK),
+        ("UPDATE_IN_PROGRESS", Verdict.WARN),
+        ("UPDATE_ROLLBACK_COMPLETE", Verdict.WARN),
+        ("ROLLBACK_COMPLETE", Verdict.FAIL),
+        ("UPDATE_ROLLBACK_FAILED", Verdict.FAIL),
+    ],
+)
+def test_how_the_last_deployment_ended(status: str, verdict: Verdict) -> None:
+    stack = Stack()
+    stack.status = status
+
+    assert stack.checks("stack")[0].verdict is verdict
+
+
+def test_before_the_first_deployment_it_says_whether_executions_can_be_reserved() -> None:
+    stack = Stack()
+    stack.status = "none"
+    stack.executions = 120
+
+    checks = stack.checks()
+
+    # 20 + 2 for the workers and 30 for the others; 25 + 4 of 120 would leave 91.
+    assert [(check.name, check.verdict) for check in checks] == [
+        ("stack", Verdict.FAIL),
+        ("concurrency", Verdict.OK),
+        ("concurrency", Verdict.WARN),
+    ]
+    assert checks[2].says == "ReserveConcurrency=true is not possible: of 120 it takes 29, and 100 must stay unreserved"
+
+
+def test_a_new_accounts_ten_executions_are_too_few() -> None:
+    stack = Stack()
+    stack.executions = 10
+
+    assert _only(stack.checks("concurrency")) == (
+        Verdict.FAIL,
+        "the account allows 10 executions at a time, all functions together take up to 52",
+        "ask for more: Service Quotas, Lambda, 'Concurrent executions'",
+    )
+
+
+def test_reserving_no_more_than_the_pollers_use_sends_healthy_messages_to_the_dead_letters() -> None:
+    stack = Stack()
+    stack.reserved["shop-worker-openai"] = 20
+
+    verdict, says, _ = _only(stack.checks("reserved"))
+
+    assert (verdict, "healthy messages will end among the dead letters" in says) == (Verdict.FAIL, True)
+
+
+def test_reserved_executions_that_differ_from_the_template_are_a_warning() -> None:
+    stack = Stack()
+    del stack.reserved["shop-worker-hunyuan"]
+
+    assert _only(stack.checks("reserved")) == (
+        Verdict.WARN,
+        "shop-worker-hunyuan has none reserved, the template says 4",
+        "deploy",
+    )
+
+
+def test_nothing_is_reserved_when_the_parameter_says_so() -> None:
+    stack = Stack()
+    stack.parameters["ReserveConcurrency"] = "false"
+    stack.reserved = {}
+
+    assert _only(stack.checks("reserved"))[0] is Verdict.OK
+
+
+def test_a_queue_that_is_not_consumed_is_a_failure_with_the_command_that_mends_it() -> None:
+    stack = Stack()
+    stack.sources["shop-worker-openai"]["State"] = "Disabled"
+
+    assert _only(stack.checks("sources")) == (
+        Verdict.FAIL,
+        "the event source mapping of shop-worker-openai is Disabled: its queue is not consumed",
+        "aws lambda update-event-source-mapping --uuid id-shop-worker-openai --enabled",
+    )
+
+
+def test_a_function_that_nothing_wakes_and_one_that_runs_too_often_are_told() -> None:
+    stack = Stack()
+    del stack.sources["shop-writeback"]
+    stack.sources["shop-worker-hunyuan"]["ScalingConfig"] = {"MaximumConcurrency": 9}
+
+    assert [(check.verdict, check.says) for check in stack.checks("sources")] == [
+        (Verdict.WARN, "shop-worker-hunyuan may run 9 times at once, the template says 2"),
+        (Verdict.FAIL, "nothing wakes shop-writeback: its event source mapping is gone"),
+    ]
+
+
+def test_a_schedule_that_is_off_or_gone_is_a_failure() -> None:
+    stack = Stack()
+    stack.schedules["shop-scanner"] = "DISABLED"
+    del stack.schedules["core"]
+
+    assert [(check.verdict, check.says, check.remedy) for check in stack.checks("schedules")] == [
+        (Verdict.FAIL, "schedule shop-scanner is DISABLED", "enable it in the console, or: deploy"),
+        (Verdict.FAIL, "schedule core is not there", "brandvane catalogue push DIR"),
+    ]
+
+
+def test_without_a_catalogue_nothing_will_be_asked() -> None:
+    stack = Stack()
+    stack.catalogue = None
+
+    assert _only(stack.checks("catalogue"))[:2] == (
+        Verdict.FAIL,
+        "no catalogue has been pushed: nothing will be asked",
+    )
+
+
+def test_a_platform_without_a_worker_or_a_key_is_named() -> None:
+    stack = Stack()
+    stack.catalogue = catalogue(platforms=(platform("openai"), platform("kimi")))
+
+    assert _only(stack.checks("catalogue"))[1] == "no worker is deployed for kimi"
+    assert _only(stack.checks("keys")) == (Verdict.FAIL, "no key for kimi", "brandvane keys set kimi")
+
+
+def test_dead_letters_are_a_failure_with_the_command_that_shows_them() -> None:
+    stack = Stack()
+    stack.dead["shop-calls-openai-dead"] = 3
+
+    assert _only(stack.checks("dead letters")) == (
+        Verdict.FAIL,
+        "3 messages in calls-openai-dead",
+        "brandvane redrive calls-openai",
+    )
+
+
+def test_alarms_that_are_gone_or_do_nothing_or_ring_are_told() -> None:
+    stack = Stack()
+    stack.in_template = ["shop-backlog", "shop-spend"]
+    stack.alarms["shop-backlog"] = {"StateValue": "ALARM", "ActionsEnabled": False}
+
+    assert [(check.verdict, check.says) for check in stack.checks("alarms")] == [
+        (Verdict.FAIL, "gone, though the template has them: shop-spend"),
+        (Verdict.WARN, "when they ring, nothing happens: shop-backlog"),
+        (Verdict.WARN, "in ALARM: shop-backlog"),
+    ]
+
+
+def test_a_stack_without_alarms_is_a_warning() -> None:
+    stack = Stack()
+    stack.in_template = []
+
+    assert _only(stack.checks("alarms"))[:2] == (Verdict.WARN, "the stack has no alarms: nobody will be told")
+
+
+def test_a_subscription_that_nobody_has_confirmed_is_a_failure() -> None:
+    stack = Stack()
+    stack.subscriptions[0]["SubscriptionArn"] = "PendingConfirmation"
+
+    assert _only(stack.checks("notices")) == (
+        Verdict.FAIL,
+        "not confirmed at shop-p0: email a@b.example",
+        "follow the link in the message that AWS sent there",
+    )
+
+
+def test_a_topic_without_subscribers_is_a_warning() -> None:
+    stack = Stack()
+    stack.subscriptions = []
+
+    assert _only(stack.checks("notices"))[:2] == (Verdict.WARN, "nobody is subscribed to shop-p0")
+
+
+def test_drift_is_waited_for_and_names_what_was_changed_by_hand() -> None:
+    stack = Stack()
+    stack.drift = [
+        {"DetectionStatus": "DETECTION_IN_PROGRESS"},
+        {"DetectionStatus": "DETECTION_COMPLETE", "StackDriftStatus": "DRIFTED"},
+    ]
+    stack.drifted = [{"LogicalResourceId": "Sweep", "StackResourceDriftStatus": "MODIFIED"}]
+
+    assert _only(stack.checks("drift"))[:2] == (Verdict.FAIL, "changed by hand: Sweep (modified)")
+
+
+def test_drift_that_is_not_found_out_in_time_is_a_warning() -> None:
+    stack = Stack()
+    stack.drift = [{"DetectionStatus": "DETECTION_IN_PROGRESS"}]
+
+    assert _only(stack.checks("drift"))[:2] == (Verdict.WARN, "still being looked for after 180 s")
+
+
+def test_an_emulator_is_not_asked_for_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+
+    assert _only(Stack().checks("reserved"))[:2] == (Verdict.OK, "not looked at: an emulator reserves nothing")
+    assert _only(Stack().checks("drift"))[:2] == (Verdict.OK, "not looked at: an emulator does not know drift")
+
+
+def test_a_check_that_may_not_look_is_a_warning_and_the_others_go_on() -> None:
+    def refused() -> Any:
+        raise refusal("AccessDenied")
+
+    checks = list(carried_out((("first", refused), ("second", lambda: [ok("second", "fine")]))))
+
+    assert checks[0] == warn(
+        "first",
+        "could not be looked at: these credentials may not do this (AnOperation): AccessDenied was said",
+        "use credentials that may read it",
+    )
+    assert checks[1].verdict is Verdict.OK
+
+
+def test_checks_are_shown_with_what_to_do_and_their_sum() -> None:
+    checks = [ok("stack", "shop is CREATE_COMPLETE"), Check("keys", Verdict.FAIL, "no key for kimi", "set it")]
+
+    assert check_lines(checks) == [
+        "OK    stack  shop is CREATE_COMPLETE",
+        "FAIL  keys   no key for kimi",
+        "      → set it",
+        "1 OK, 0 WARN, 1 FAIL",
+    ]
+    assert check_document(checks)["ok"] is False
+
+
+def test_the_rows_of_the_template_are_read_as_they_stand_there() -> None:
+    rows = template_rows()
+
+    assert rows["hunyuan"] == TemplateRow("hunyuan", 2, 4)
+    assert template_rows(standins=True)["hunyuan"] == TemplateRow("hunyuan", 6, 8)
+    assert template_rows(TEMPLATE.parent / "none.yaml") == {}
+
+
+def test_the_command_ends_with_1_when_a_check_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = Stack()
+    stack.keys = ["openai"]
+    monkeypatch.setattr("brandvane.cli.doctor_stack.template_rows", lambda **_: ROWS)
+    clients = stack._clients()
+    monkeypatch.setattr(AwsContext, "client", lambda _self, service: clients[service])
+    monkeypatch.setattr(AwsContext, "outputs", lambda _self: {"DataBucket": "data"})
+
+    result = CliRunner().invoke(doctor, ["--aws", "--stack", "shop", "--no-drift", "--json"])
+
+    assert (result.exit_code, result.stderr) == (1, "brandvane: 1 check failed\n")
+    told = json.loads(result.stdout)
+    assert told["ok"] is False
+    assert [each for each in told["checks"] if each["verdict"] == "FAIL"] == [
+        {"check": "keys", "verdict": "FAIL", "says": "no key for hunyuan", "remedy": "brandvane keys set hunyuan"}
+    ]
+    assert "drift" not in {each["check"] for each in told["checks"]}
+
+
+def test_the_machine_is_checked_without_aws() -> None:
+    result = CliRunner().invoke(doctor, ["--json"])
+
+    told = {each["check"]: each["verdict"] for each in json.loads(result.stdout)["checks"]}
+    assert told["python"] == "OK"
+    assert told["packages"] == "OK"
+    assert set(told) == {"python", "packages", "sam", "emulator", "port", "environment"}

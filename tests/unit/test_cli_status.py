@@ -1,0 +1,307 @@
+"""``brandvane status | watch``: is the stack told as it is, and what cannot be read named?"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from brandvane.aws.client import Refused
+from brandvane.cli.alarm_reader import Alarm, CloudWatchAlarms
+from brandvane.cli.overview import Recent, recent_of
+from brandvane.cli.status_command import _screen, status, watch, watched
+from brandvane.control import Control, Pause
+from brandvane.messages import calls_queue
+from brandvane.ports import Envelope, Unavailable
+from brandvane.run import RunState
+from brandvane.stat import Stat
+from brandvane.task import Outcome, State
+from builders import NOW, catalogue, platform, run_of
+from operator_desk import Office, laid_out, office
+from unit.aws_fakes import FakeClient, clients_with
+
+GIVEN = catalogue(questions=10, platforms=(platform("openai"), platform("hunyuan")), time_zone="Asia/Shanghai")
+ENDED = (Outcome.OK, Outcome.OK, Outcome.TIMEOUT, State.RUNNING)
+MINUTE = int(NOW // 60)
+
+
+def _office(*ended: Outcome | State, auto: bool = False, **fields: Any) -> Office:
+    here = office(GIVEN, auto=auto)
+    laid_out(here, run_of(GIVEN, "day", **fields), GIVEN, *ended)
+    return here
+
+
+def _lines(here: Office) -> list[str]:
+    result = here.say(status)
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()
+
+
+def test_a_run_shows_its_results_and_when_it_will_be_through() -> None:
+    lines = _lines(_office(*ENDED))
+
+    # 17 are left; hunyuan has 10 in hand of 17: 10 tasks at 10 slots ÷ 40 s and 40 s for the last is 80 s from 16:53:20.
+    assert lines[lines.index("runs") + 2].split() == [
+        "day",
+        "OPEN",
+        "3/20",
+        "15.0%",
+        "16:54",
+        "18:53",
+        "1",
+        "h",
+        "59",
+        "min",
+    ]
+
+
+def test_states_of_a_platform_are_counted_through_the_index() -> None:
+    told = _office(*ENDED).json(status)["platforms"]
+
+    assert [each["platform"] for each in told] == ["openai", "hunyuan"]
+    assert told[0]["states"] == {"PENDING": 6, "DISPATCHED": 0, "PULLED": 0, "RUNNING": 1, "WRITEBACK": 0}
+    assert told[1]["states"]["PENDING"] == 10
+    assert told[0]["counts_are_at_least"] is False
+
+
+def test_the_last_minutes_follow_from_what_workers_reported() -> None:
+    stats = [
+        Stat(platform="openai", minute=MINUTE, invocation="a", calls=4, answered=4, latencies=(1.0, 2.0, 3.0, 4.0)),
+        Stat(
+            platform="openai",
+            minute=MINUTE - 1,
+            invocation="b",
+            calls=12,
+            answered=9,
+            failed=1,
+            retried=2,
+            latencies=(9.0,),
+        ),
+        Stat(platform="openai", minute=MINUTE - 5, invocation="c", calls=4, answered=3, failed=1),
+        Stat(platform="openai", minute=MINUTE - 6, invocation="d", calls=100, answered=0),
+    ]
+
+    # 12 calls in the last two whole minutes; of 20 calls 16 were answered, 2 failed, 2 are tried again; of 5 latencies 3rd and 5th.
+    assert recent_of(stats, NOW) == Recent(calls=20, answered=16, failed=2, retried=2, rate=0.1, p50=3.0, p95=9.0)
+    assert (Recent(calls=20, answered=16, failed=4).success, Recent().success) == (0.8, None)
+
+
+def test_a_platform_without_calls_shows_no_shares() -> None:
+    told = _office().json(status)["platforms"][0]
+
+    assert told["last_5_min"] == {
+        "calls": 0,
+        "success": None,
+        "retries": None,
+        "latency_p50_s": None,
+        "latency_p95_s": None,
+    }
+    assert told["calls_a_second_allowed"] == 10.0
+
+
+def test_a_pause_is_told_with_its_reason_and_the_run_will_not_be_through_by_itself() -> None:
+    here = _office(*ENDED[:3])
+    here.world.control.items["openai"] = Control("openai", 1, Pause("auth_error", "worker", NOW - 60))
+
+    lines = _lines(here)
+
+    assert (
+        "  openai: paused by worker (auth_error) since 2025-10-09 16:52:20 Asia/Shanghai, until somebody resumes it"
+        in lines
+    )
+    assert lines[1] == "1 run will miss the deadline"
+    assert lines[lines.index("runs") + 2].split()[4:] == ["never", "18:53", "waits"]
+    told = here.json(status)
+    assert (told["runs"][0]["projected_finish"], told["runs"][0]["late_by_s"]) == ("never", None)
+
+
+def test_a_lowered_rate_is_the_limit_that_is_shown() -> None:
+    here = _office()
+    here.world.control.items["openai"] = Control("openai", 1, factor=0.5)
+
+    lines = _lines(here)
+
+    assert next(line for line in lines if line.startswith("  openai")).split()[1] == "0.0/5"
+    assert "  openai: lowered to 50% of its rate after refusals" in lines
+
+
+def test_dead_letters_come_with_the_command_that_shows_them() -> None:
+    here = _office()
+    send = here.world.queue.send(f"{calls_queue('openai')}-dead", [Envelope("m", "lost")])
+    asyncio.run(send)
+
+    row = next(line for line in _lines(here) if line.startswith("  calls-openai"))
+
+    assert row.split() == ["calls-openai", "0", "1", "brandvane", "redrive", "calls-openai"]
+    assert here.json(status)["queues"]["calls-openai"] == {"messages": 0, "dead": 1}
+
+
+def test_what_the_scanner_has_not_seen_to_is_stuck() -> None:
+    here = _office(State.RUNNING, State.RUNNING)
+    tasks = here.world.tasks
+    for task in [each for each in tasks.records.values() if each.state is State.RUNNING]:
+        tasks.store_at_once(replace(task, act_at=NOW - 300))
+
+    told = here.json(status)["stuck"]
+
+    assert [(each["platform"], each["state"], each["tasks"], each["oldest_s"]) for each in told] == [
+        ("openai", "RUNNING", 2, 300.0)
+    ]
+    assert told[0]["brand"] in ("Acme", "Zeta")
+    assert _lines(here)[1] == "2 tasks stuck"
+
+
+def test_alarms_that_ring_stand_at_the_top() -> None:
+    here = _office()
+    here.alarms.alarms = [
+        Alarm("test-dead-letters", "ALARM", NOW - 600, "", "P0: dead letters\x1b[31m"),
+        Alarm("test-backlog", "OK", NOW - 6000),
+    ]
+
+    lines = _lines(here)
+
+    assert lines[1:4] == [
+        "1 alarm in ALARM",
+        "alarms: 1 of 2 in ALARM",
+        "  test-dead-letters since 16:43: P0: dead letters\\x1b[31m",
+    ]
+    assert here.json(status)["alarms"]["ringing"][0]["since"] == "2025-10-09T08:43:20Z"
+
+
+def test_a_part_that_cannot_be_read_is_named_and_the_others_are_told() -> None:
+    here = _office(*ENDED[:3])
+    here.alarms.refusal = Refused("AccessDenied", "not you", {})
+
+    lines, told = _lines(here), here.json(status)
+
+    assert lines[1] == "1 part could not be read"
+    assert lines[2] == "  alarms: cannot be read: these credentials may not do this (a call): not you"
+    assert "runs" in lines
+    assert told["alarms"] is None
+    assert [each["part"] for each in told["unread"]] == ["alarms"]
+
+
+def test_nothing_that_can_be_read_at_all_is_an_error() -> None:
+    here = office(GIVEN)
+    here.alarms.refusal = Unavailable("CloudWatch")
+
+    async def refuse(*_: Any, **__: Any) -> Any:
+        raise Unavailable("all of it")
+
+    for port in (here.world.catalogues, here.world.deployment, here.world.runs, here.world.queue):
+        for name in ("current", "platforms", "unfinished", "depth"):
+            if hasattr(port, name):
+                setattr(port, name, refuse)
+
+    result = here.say(status)
+
+    assert result.exit_code == 1
+    assert result.stderr == "brandvane: a service did not do its part: all of it. Try again\n"
+
+
+def test_a_stack_before_its_first_catalogue_is_told_as_it_is() -> None:
+    lines = _lines(office())
+
+    assert lines[1:] == [
+        "nothing rings, nothing is stuck",
+        "alarms: the stack has none",
+        "runs: there is none yet",
+        "platforms: none is deployed, and no catalogue has been pushed",
+        "queues: empty, no dead letters",
+        "today: 0 calls",
+    ]
+
+
+def test_money_is_shown_for_platforms_that_have_a_budget() -> None:
+    given = catalogue(platforms=(platform("openai", day_budget_usd=5.0), platform("hunyuan")), day_budget_usd=20.0)
+    here = office(given)
+    here.world.control.items["openai"] = Control("openai", 1, day="2025-10-09", day_calls=7, day_microusd=1_250_000)
+
+    assert _lines(here)[-1] == "today: 7 calls, $1.25 of $20.00 (platforms with a budget)"
+
+
+class _Later:
+    """A runs table whose run is reported when the clock says so."""
+
+    def __init__(self, here: Office, at: float, put: dict[str, Any]) -> None:
+        self._here, self._runs, self._at, self._put = here, here.world.runs, at, put
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._runs, name)
+
+    async def unfinished(self) -> Any:
+        if self._put and self._here.world.clock.now() >= self._at:
+            put, self._put = self._put, {}
+            await self._runs.change("day", {}, put)
+        return await self._runs.unfinished()
+
+
+def test_watch_in_a_pipe_prints_a_line_a_change_and_ends_when_all_is_done() -> None:
+    here = _office(*[Outcome.OK] * 20, auto=True)
+    here.world.runs = _Later(here, NOW + 60, {"state": RunState.REPORTED})  # type: ignore[assignment]
+
+    result = here.say(watch, "--until-done", "--interval", "10")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "2025-10-09 16:53:20 Asia/Shanghai day OPEN 20/20",
+        "2025-10-09 16:54:20 Asia/Shanghai day REPORTED 20/20",
+    ]
+
+
+def test_watch_on_a_terminal_renews_the_screen() -> None:
+    here = _office(*[Outcome.OK] * 20, auto=True)
+    here.world.runs = _Later(here, NOW + 5, {"state": RunState.REPORTED})  # type: ignore[assignment]
+    terminal = io.StringIO()
+    desk = here.desk()
+
+    with Live(console=Console(file=terminal, force_terminal=True, width=80), auto_refresh=False) as live:
+        cancelled = desk.run(watched(desk, _screen(live, 5.0), 5.0, until_done=True))
+    desk.close()
+
+    assert cancelled == frozenset()
+    shown = terminal.getvalue()
+    assert ("day  OPEN" in shown, "day  REPORTED" in shown) == (True, True)
+    assert shown.count("renewed every 5 s, Ctrl-C ends it") >= 2
+
+
+def test_watch_of_a_run_that_is_cancelled_says_1() -> None:
+    here = _office(auto=True)
+    here.world.runs = _Later(here, NOW + 5, {"state": RunState.CANCELLED, "swept": True})  # type: ignore[assignment]
+
+    result = here.say(watch, "--until-done")
+
+    assert (result.exit_code, result.stderr) == (1, "brandvane: run day was cancelled\n")
+
+
+def test_watch_as_json_is_a_document_a_look() -> None:
+    here = _office(*[Outcome.OK] * 20, auto=True, state=RunState.REPORTED)
+
+    looks = here.say(watch, "--until-done", "--json").stdout.splitlines()
+
+    assert [json.loads(look)["runs"][0]["state"] for look in looks] == ["REPORTED"]
+
+
+@pytest.mark.parametrize("interval", ["0", "0.5", "4000"])
+def test_an_interval_out_of_range_is_wrong_usage(interval: str) -> None:
+    assert _office().say(watch, "--interval", interval).exit_code == 2
+
+
+async def test_alarms_are_read_page_by_page_and_another_stacks_are_left_out() -> None:
+    rows = [
+        {"AlarmName": "shop-a", "StateValue": "OK", "Dimensions": [{"Name": "Stack", "Value": "shop"}]},
+        {"AlarmName": "shop-prod-a", "StateValue": "ALARM", "Dimensions": [{"Name": "Stack", "Value": "shop-prod"}]},
+    ]
+    last = {"CompositeAlarms": [{"AlarmName": "shop-outage", "StateValue": "ALARM", "StateReason": "two ring"}]}
+    client = FakeClient(describe_alarms=[{"MetricAlarms": rows, "NextToken": "2"}, last])
+
+    found = await CloudWatchAlarms(clients=clients_with(cloudwatch=client), stack="shop").all()
+
+    assert found == [Alarm("shop-a", "OK", 0.0), Alarm("shop-outage", "ALARM", 0.0, "two ring")]
+    assert [sent.get("NextToken") for sent in client.sent("describe_alarms")] == [None, "2"]
