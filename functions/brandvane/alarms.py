@@ -75,9 +75,9 @@ _ROWS = (
         comparison="LessThanThreshold",
         threshold=90,
         missing="notBreaching",
-        missing_reason="not published below 20 calls in 5 minutes: too few to judge by, and none at all between runs",
+        missing_reason="not published below 20 tasks in 5 minutes: too few to judge by, and none at all between runs",
         raises_within_s=360,
-        rule="fewer than 90 % of the calls of 5 minutes were answered (20 calls at least)",
+        rule="fewer than 90 % of the tasks that ended in 5 minutes were answered (20 tasks at least)",
         outage=True,
     ),
     Alarm(
@@ -215,8 +215,8 @@ _ROWS = (
         statistic="Sum",
         comparison="LessThanThreshold",
         threshold=1,
-        evaluation_periods=3,
-        datapoints_to_alarm=3,
+        # One period, not three: CloudWatch looks two periods further back than an alarm asks for and prefers any real value it
+        # finds there. With 1 of 1 it must find three minutes empty, with 3 of 3 five.
         missing="breaching",
         missing_reason="nobody publishes a zero for a scanner that does not run: silence is what it is about",
         raises_within_s=240,

@@ -58,22 +58,38 @@ class Metric:
 _ROWS = (
     # ------------------------------------------------------------------------------------------- tasks by state
     Metric("Backlog", "Count", Per.BOTH, "tasks due and not started; 2,000 a partition means that many or more"),
-    Metric("Pending", "Count", Per.PLATFORM, "tasks planned or waiting for their next try, far ones included"),
+    Metric(
+        "Pending",
+        "Count",
+        Per.PLATFORM,
+        "tasks planned or waiting for their next try; counted anew every 10 min while many",
+    ),
     Metric("Dispatched", "Count", Per.PLATFORM, "tasks with a message on the queue"),
     Metric("Pulled", "Count", Per.PLATFORM, "tasks claimed by a worker whose call has not begun"),
     Metric("Running", "Count", Per.PLATFORM, "tasks whose call is under way"),
     Metric("Writeback", "Count", Per.PLATFORM, "tasks whose outcome is safe and whose row is not written"),
-    Metric("WritebackPending", "Count", Per.STACK, "the same of all platforms, and answers in the write-back queue"),
+    Metric(
+        "WritebackPending",
+        "Count",
+        Per.STACK,
+        "WRITEBACK records of all platforms, or messages on the write-back queue, whichever are more",
+    ),
     Metric(
         "PulledNotStartedShare",
         "Percent",
         Per.PLATFORM,
-        "tasks PULLED longer than 30 s, of those in hand (DISPATCHED and due, PULLED, RUNNING, WRITEBACK); 0 below 20 in hand",
+        "tasks PULLED longer than 30 s, of those that workers have in hand (PULLED, RUNNING, WRITEBACK); 0 below 20 in hand",
     ),
     Metric("QueueAge", "Seconds", Per.PLATFORM, "the longest that a message came after its task was due, last 5 min"),
     Metric("DeadLetters", "Count", Per.STACK, "messages on all dead-letter queues together"),
     # ----------------------------------------------------------------------------------------------- calls
-    Metric("SuccessRate", "Percent", Per.PLATFORM, "calls answered in the last 5 min, from 20 calls on", When.CALLING),
+    Metric(
+        "SuccessRate",
+        "Percent",
+        Per.PLATFORM,
+        "tasks answered, of those that ended in the last 5 min (a failed call that is tried again has not ended its task); from 20 on",
+        When.CALLING,
+    ),
     Metric("CallsPerSecond", "Count/Second", Per.PLATFORM, "calls that ended, a second, over the last 5 min"),
     Metric(
         "RateUsed", "Percent", Per.PLATFORM, "calls a second of those the platform allows now (override, lowered rate)"
@@ -97,7 +113,10 @@ _ROWS = (
     ),
     Metric("GlobalTimeouts", "Count", Per.STACK, "RUNNING records whose lease ran out and which this sweep took"),
     Metric(
-        "PlatformPaused", "Count", Per.PLATFORM, "pauses that hold now: 1 for the platform, 1 for each paused target"
+        "PlatformPaused",
+        "Count",
+        Per.PLATFORM,
+        "pauses that hold now: 1 for the platform, 1 for its open breaker, 1 for each paused target",
     ),
     Metric(
         "CallSeconds",
@@ -120,7 +139,12 @@ _ROWS = (
     ),
     Metric("RunNotPlanned", "Count", Per.STACK, "runs that were due 10 min ago or more and have no complete plan"),
     Metric("ReportMissing", "Count", Per.STACK, "runs without a report 30 min after their end or deadline"),
-    Metric("TasksExpired", "Count", Per.STACK, "tasks that this sweep ended because their run's deadline had passed"),
+    Metric(
+        "TasksExpired",
+        "Count",
+        Per.STACK,
+        "tasks that this sweep, or workers in the last 5 min, ended because their run's deadline had passed",
+    ),
     Metric("ScannerHeartbeat", "Count", Per.STACK, "1 for each sweep that came to its end"),
     # ----------------------------------------------------------------------------------------------- money
     Metric("SpendToday", "None", Per.STACK, "US dollars of model calls on the budget's present day, all platforms"),
