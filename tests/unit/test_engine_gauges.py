@@ -42,7 +42,7 @@ async def test_every_metric_that_is_always_there_is_published_with_its_dimension
     bench = two()
     await told(bench)
     found = {(name, of, unit) for name, _, of, unit in bench.telemetry.published}
-    expected = set()
+    expected: set[tuple[str, str | None, str]] = set()
     for metric in METRICS.values():
         if metric.when is When.ALWAYS:
             expected |= {(metric.name, None, metric.unit)} if metric.on_stack else set()
@@ -155,7 +155,7 @@ async def test_spend_is_the_sum_of_all_platforms_and_its_share_the_highest_of_a_
     for ago in (0, 7):  # of qwen, that has no budget, its workers' reports are summed: NOW is 533 minutes into the day
         await bench.stats.put(Stat(platform="qwen", minute=MINUTE - ago * 70, invocation="i", cost_microusd=200_000))
     values = await told(bench)
-    assert (values["SpendToday", None], values["SpendShare", None]) == (pytest.approx(7.0), pytest.approx(80.0))
+    assert [values["SpendToday", None], values["SpendShare", None]] == pytest.approx([7.0, 80.0])
 
 
 async def test_a_due_run_without_an_item_is_not_planned_ten_minutes_after_its_start() -> None:
