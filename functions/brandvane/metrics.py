@@ -57,7 +57,12 @@ class Metric:
 
 _ROWS = (
     # ------------------------------------------------------------------------------------------- tasks by state
-    Metric("Backlog", "Count", Per.BOTH, "tasks due and not started; 2,000 a partition means that many or more"),
+    Metric(
+        "Backlog",
+        "Count",
+        Per.BOTH,
+        "tasks due and not started (PENDING, or DISPATCHED and not claimed); 2,000 a partition means that many or more",
+    ),
     Metric(
         "Pending",
         "Count",

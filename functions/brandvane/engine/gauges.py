@@ -32,7 +32,7 @@ from brandvane.gauges import (
 )
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, calls_queue
 from brandvane.metrics import METRICS
-from brandvane.moves import PULLED_LEASE_S
+from brandvane.moves import DISPATCH_OVERDUE_S, PULLED_LEASE_S
 from brandvane.pacing import FACTOR_FLOOR
 from brandvane.ports import (
     CatalogueStore,
@@ -172,8 +172,9 @@ class Gauges:
         platform = worker.platform
         now = self._clock.now()
         known = self._known.setdefault(platform, _Known(LastHour()))
-        backlog, held, pulled_long = await self._held(platform, now)
-        pending = await self._pending(platform, known, backlog, now)
+        pending_due, sent_due, held, pulled_long = await self._held(platform, now)
+        pending = await self._pending(platform, known, pending_due, now)
+        backlog = pending_due + sent_due
         self._put("Backlog", backlog, platform)
         self._put("Pending", pending, platform)
         for state, number in held.items():
@@ -196,23 +197,24 @@ class Gauges:
             dollars=known.hour.spent(day_start),
         )
 
-    async def _held(self, platform: str, now: float) -> tuple[int, dict[State, int], int]:
-        """Tasks due and not started; those held, by state; and of the PULLED those that have been so for long."""
+    async def _held(self, platform: str, now: float) -> tuple[int, int, dict[State, int], int]:
+        """Tasks due and still PENDING, and DISPATCHED; those held, by state; and of the PULLED those that have been so for long."""
         due = [pending_watch(platform, p, shard) for p in PRIORITIES for shard in range(PENDING_SHARDS)]
         held = [held_watch(platform, state) for state in HELD]
-        pulled = held_watch(platform, State.PULLED)
-        *numbers, pulled_long = await asyncio.gather(
+        sent, pulled, *_ = held
+        pending_due, sent_due, pulled_long, *numbers = await asyncio.gather(
             self._count(due, now),
-            *(self._count([watch], FAR_FUTURE) for watch in held),
+            self._count([sent], now + DISPATCH_OVERDUE_S),
             self._count([pulled], now + PULLED_LEASE_S - PULLED_LONG_S),
+            *(self._count([watch], FAR_FUTURE) for watch in held),
         )
-        return numbers[0], dict(zip(HELD, numbers[1:], strict=True)), pulled_long
+        return pending_due, sent_due, dict(zip(HELD, numbers, strict=True)), pulled_long
 
-    async def _pending(self, platform: str, known: _Known, backlog: int, now: float) -> int:
+    async def _pending(self, platform: str, known: _Known, due: int, now: float) -> int:
         if known.pending <= FEW or now - known.counted_at >= COUNT_ANEW_S:
             watches = [pending_watch(platform, p, shard) for p in PRIORITIES for shard in range(PENDING_SHARDS)]
             known.pending, known.counted_at = await self._count(watches, FAR_FUTURE), now
-        return max(known.pending, backlog)
+        return max(known.pending, due)
 
     async def _count(self, partitions: Sequence[str], before: float) -> int:
         return sum(await asyncio.gather(*(self._tasks.count_due(watch, before, COUNT_CAP) for watch in partitions)))

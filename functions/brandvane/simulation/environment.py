@@ -36,14 +36,17 @@ KEEP_S = 30 * DAY_S
 
 
 class HostTelemetry:
-    """The ``Telemetry`` port: counts go nowhere, events to the auditor."""
+    """The ``Telemetry`` port: metrics are recorded, events go to the auditor."""
 
     def __init__(self, host: Host, cloud: Cloud) -> None:
         self._host = host
         self._told = cloud.auditor.told
+        self._loop = cloud.loop
+        self._metrics = cloud.metrics
 
     def count(self, name: str, number: float = 1, *, platform: str | None = None, unit: str = "Count") -> None:
-        """Not published."""
+        """A value for CloudWatch, by true time."""
+        self._metrics.put(self._loop.time(), name, number, platform)
 
     def event(self, name: str, **fields: Any) -> None:
         """A line of the log."""
