@@ -94,7 +94,7 @@ def _rows_refused(fleet: Fleet) -> None:
             raise Unavailable("the results table refuses")
         return make(row)  # type: ignore[arg-type]
 
-    fleet.cloud.results.put_at_once = refused  # type: ignore[method-assign,assignment]
+    fleet.cloud.results.put_at_once = refused  # type: ignore[method-assign]
 
 
 def _crashed(fleet: Fleet) -> None:
