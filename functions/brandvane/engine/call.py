@@ -126,7 +126,7 @@ class Caller:
             question_ids=task.question_ids,
             locale=task.locale or None,
             kind=report.kind,
-            answered=report.answered,
+            answered=int(report.answered),  # so that a query can sum it
             retry=task.retry_count,
             latency_s=latency,
             cost_microusd=report.cost_microusd,
