@@ -14,7 +14,7 @@ emulator = .tools/ministack/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens
+.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens alarms
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ soak: $(product) ## many large seeds of chaos in virtual time, half an hour for 
 	@mkdir -p build/soak
 	@.venv/bin/brandvane simulate --faults chaos --seeds $(SEEDS) --brands 20 --questions 250 --platforms 2 --hours 1 \
 	  --json build/soak/soak.json --timing build/soak/timing.json
+
+alarms: $(product) $(sam) $(emulator) ## each alarm's real cause on a local stack: does it fire, and no other? (build/alarms)
+	@PYTHONPATH=tests .venv/bin/python -m alarms
 
 up: $(product) $(sam) $(emulator) ## start the local stack and keep it for play
 	@.venv/bin/brandvane local up
@@ -55,7 +58,7 @@ lint: $(product) $(sam) ## style, types, template
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/cfn-lint template.yaml
+	.venv/bin/cfn-lint template.yaml infra/monitoring.yaml
 	AWS_DEFAULT_REGION=us-east-1 .tools/sam/bin/sam validate --lint
 
 tools: $(product) $(sam) $(emulator) ## install what the other targets need, and nothing else

@@ -156,11 +156,22 @@ def root() -> Path:
     return ROOT
 
 
+def read(path: Path) -> dict[str, Any]:
+    """A template as written."""
+    loaded: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    return loaded
+
+
+@pytest.fixture(scope="session")
+def read_template() -> Callable[[Path], dict[str, Any]]:
+    """``read``, for the templates of nested stacks."""
+    return read
+
+
 @pytest.fixture(scope="session")
 def source() -> dict[str, Any]:
     """template.yaml as written."""
-    loaded: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text(encoding="utf-8"), _Loader)
-    return loaded
+    return read(ROOT / "template.yaml")
 
 
 @pytest.fixture(scope="session")

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from brandvane.alarms import ALARMS
 from brandvane.cli.aws_usage import Usage
 from brandvane.cli.price_list import PriceList
+from brandvane.metrics import METRICS, Metric, When
 
 DAYS = 30
 GB = 1024**3
 KEPT_DAYS = 400  # rows: template parameter ResultKeepDays
-# What monitoring keeps (DESIGN §8). Some gauges of a platform are published only while it is called, and billed by the hour.
-METRICS_A_PLATFORM, METRICS_WHEN_CALLED, METRICS_OF_STACK = 13, 5, 12
-ALARMS_A_PLATFORM, ALARMS_OF_STACK = 6, 11
+# What monitoring keeps. Some metrics are published only while there are calls or a run, and billed by the hour.
+ALWAYS = [metric for metric in METRICS.values() if metric.when is When.ALWAYS]
+AT_TIMES = [metric for metric in METRICS.values() if metric.when is not When.ALWAYS]
+ALARMS_A_PLATFORM = sum(alarm.per_platform for alarm in ALARMS.values())
+ALARMS_OF_STACK = len(ALARMS) - ALARMS_A_PLATFORM
 COMPOSITES_A_PLATFORM = 1
 DASHBOARDS = 1
 
@@ -37,7 +41,7 @@ class Line:
 
 def cost_lines(day: Usage, platforms: int, busy: float, prices: PriceList) -> list[Line]:
     """All lines for a stack of so many platforms with such days; ``busy`` is the share of a day that has a run."""
-    metrics = (METRICS_A_PLATFORM + METRICS_WHEN_CALLED * busy) * platforms + METRICS_OF_STACK
+    metrics = _series(ALWAYS, platforms) + busy * _series(AT_TIMES, platforms)
     daily: list[tuple[str, str, str, float]] = [
         ("Lambda", "GB-seconds", "lambda_gb_second", sum(day.gb_s.values())),
         ("Lambda", "invocations", "lambda_request", sum(day.invocations.values())),
@@ -63,6 +67,11 @@ def cost_lines(day: Usage, platforms: int, busy: float, prices: PriceList) -> li
     lines += [Line(*each, prices.of(each[2], each[3]), monthly=True) for each in monthly]
     order = list(dict.fromkeys(line.service for line in lines))
     return sorted(lines, key=lambda line: order.index(line.service))
+
+
+def _series(metrics: Iterable[Metric], platforms: int) -> int:
+    """How many metrics as they are billed: a name with a set of dimensions."""
+    return sum(metric.on_platform * platforms + metric.on_stack for metric in metrics)
 
 
 def requests_of(usage: Usage, service: str, wanted: Callable[[str], bool] = lambda name: True) -> float:

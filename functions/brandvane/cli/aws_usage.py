@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from brandvane.engine.dispatch import SEND_SIZE
+from brandvane.engine.gauges import HELD
 from brandvane.engine.score import plan_buckets
 from brandvane.engine.slots import GATHER_S
-from brandvane.engine.sweep import HELD
 from brandvane.expansion import CHUNK_TASKS
 from brandvane.task import BUCKETS, PENDING_SHARDS, PRIORITIES
 
@@ -41,6 +41,7 @@ SWEEPS_A_MINUTE = 2
 # (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
 POLLS_A_MINUTE = 15
 OWN_QUEUES = 3  # plan, writeback, sweep
+OTHER_DEAD = 4  # dead-letter queues beside the platforms': of those three and of the schedules
 TICK_S = SWEEP_S = 2.0
 ONE_CALL = 25 / 40  # how long a call takes, as a share of what the slowest of ten does
 LOG_BYTES = 400  # a structured line with what Lambda adds
@@ -283,10 +284,12 @@ def _sweep(usage: Usage, platforms: int, sweeps: float) -> None:
     usage.wrote("UpdateItem", sweeps, 1)
     usage.wrote("DeleteItem", sweeps, 1)
     usage.asked("ssm GetParametersByPath", sweeps / SWEEPS_A_MINUTE)
-    # What is overdue, and how many wait, are due, and are held.
-    usage.read("Query", sweeps * (1 + platforms * (len(HELD) + 2 * PENDING_PARTITIONS + len(HELD))))
-    usage.asked("sqs GetQueueAttributes", sweeps * (2 * platforms + 1))
-    usage.read("GetItem", sweeps / SWEEPS_A_MINUTE * platforms, consistent=True)
+    # What is overdue; how many are due, sent long ago, pulled long ago, held; the reports; how many wait, while they are few.
+    looks = 2 * PENDING_PARTITIONS + 2 * len(HELD) + 3
+    usage.read("Query", sweeps * (1 + platforms * looks))
+    usage.asked("sqs GetQueueAttributes", sweeps * (platforms + OTHER_DEAD + 1))
+    usage.asked("s3 GetObject", 2 * sweeps)  # which catalogue is current, for the platforms' and for the runs' gauges
+    usage.read("GetItem", sweeps * (1 + 1 / SWEEPS_A_MINUTE) * platforms, consistent=True)
     usage.asked("cloudwatch PutMetricData", sweeps)
     usage.ran("scanner", sweeps, SWEEP_S)
     usage.log_bytes += sweeps * 2 * LOG_BYTES

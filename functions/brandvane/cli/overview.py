@@ -18,8 +18,8 @@ from brandvane.cli.desk import Desk
 from brandvane.cli.errors import CliError, explain
 from brandvane.cli.lookup import KnownPlatform, current_catalogue, platforms_known
 from brandvane.cli.platform_view import PlatformFacts
+from brandvane.engine.gauges import HELD
 from brandvane.engine.projection import Wait, finish_at, pace_of, waits_of
-from brandvane.engine.sweep import HELD
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, calls_queue
 from brandvane.run import Run, RunState
 from brandvane.schedule import budget_day

@@ -18,7 +18,7 @@ from brandvane.cli.platform_view import facts_document, pause_text
 from brandvane.cli.run_view import run_document, wait_text
 from brandvane.cli.view import dollars, number, shown, table
 from brandvane.cli.when import iso, span
-from brandvane.engine.sweep import HELD
+from brandvane.engine.gauges import HELD
 from brandvane.run import RunState
 from brandvane.task import State
 
