@@ -127,10 +127,10 @@ def test_every_line_is_number_times_price() -> None:
     assert lines["DynamoDB", "write units"] == 60.0  # 2,000 × 30 days at a dollar for a thousand
     assert lines["S3", "PUT requests"] == 15.0
     assert lines["CloudWatch", "dashboards"] == 0.001
-    # Six platforms: 13 metrics each and 5 for half of the time, and the stack's 12; 6 alarms each and 11; 6 composites.
-    assert lines["CloudWatch", "metrics"] == pytest.approx(0.105)
+    # Six platforms: 13 metrics each and 10 of the stack, for half of the time 5 each and 2; 6 alarms each and 11; 6 composites.
+    assert lines["CloudWatch", "metrics"] == pytest.approx(0.104)
     assert lines["CloudWatch", "alarms"] == pytest.approx(0.047)
-    assert month_usd(cost_lines(Usage(), 6, 0.5, ROUND)) == pytest.approx(0.105 + 0.047 + 0.006 + 0.001)
+    assert month_usd(cost_lines(Usage(), 6, 0.5, ROUND)) == pytest.approx(0.104 + 0.047 + 0.006 + 0.001)
 
 
 def test_every_price_has_a_source_and_a_date() -> None:
