@@ -46,7 +46,7 @@ lint: $(product) $(sam) ## style, types, template
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/cfn-lint template.yaml
+	.venv/bin/cfn-lint template.yaml infra/monitoring.yaml infra/dashboard.yaml
 	AWS_DEFAULT_REGION=us-east-1 .tools/sam/bin/sam validate --lint
 
 tools: $(product) $(sam) $(emulator) ## install what the other targets need, and nothing else

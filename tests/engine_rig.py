@@ -14,6 +14,7 @@ from brandvane.engine.advance import Advance
 from brandvane.engine.deliver import Delivery
 from brandvane.engine.dispatch import Dispatcher
 from brandvane.engine.execute import Worker
+from brandvane.engine.gauges import Gauges
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import PromptReader, RunReader
 from brandvane.engine.plan import Planner
@@ -204,15 +205,29 @@ class Bench:
         )
 
     @cached_property
+    def gauges(self) -> Gauges:
+        """Use case."""
+        return Gauges(
+            tasks=self.tasks,
+            runs=self.runs,
+            controls=self.controls,
+            stats=self.stats,
+            catalogues=self.catalogues,
+            queue=self.queue,
+            clock=self.clock,
+            telemetry=self.telemetry,
+        )
+
+    @cached_property
     def scanner(self) -> Scanner:
         """Use case."""
         return Scanner(
             tasks=self.tasks,
             runs=self.runs,
             controls=self.controls,
-            queue=self.queue,
             rescuer=self.rescuer,
             advance=self.advance,
+            gauges=self.gauges,
             limiter=self.limiter,
             deployment=self.deployment,
             clock=self.clock,

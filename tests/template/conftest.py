@@ -137,6 +137,12 @@ class _Resolver:
                 text, own = argument if isinstance(argument, list) else (argument, {})
                 values = self.resolve(own)
                 return re.sub(r"\$\{([^}]+)\}", lambda m: str(values.get(m[1], self._reference(m[1]))), text)
+            case "Fn::Join":
+                glue, pieces = argument
+                return str(glue).join(map(str, self.resolve(pieces)))
+            case "Fn::Split":
+                glue, whole = argument
+                return str(self.resolve(whole)).split(glue)
             case _:
                 raise AssertionError(f"the template uses {function}, which this processor does not know")
 
@@ -170,11 +176,22 @@ def root() -> Path:
     return ROOT
 
 
+def read(path: Path) -> dict[str, Any]:
+    """A template as written."""
+    loaded: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    return loaded
+
+
+@pytest.fixture(scope="session")
+def read_template() -> Callable[[Path], dict[str, Any]]:
+    """``read``, for the templates of nested stacks."""
+    return read
+
+
 @pytest.fixture(scope="session")
 def source() -> dict[str, Any]:
     """template.yaml as written."""
-    loaded: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text(encoding="utf-8"), _Loader)
-    return loaded
+    return read(ROOT / "template.yaml")
 
 
 @pytest.fixture(scope="session")

@@ -146,5 +146,12 @@ def test_a_platform_is_added_with_one_name_and_one_row(
         "LogsKimi",
         "RoleKimi",
         "WorkerKimi",
+        "SuccessRateKimi",
+        "BacklogKimi",
+        "PulledNotStartedKimi",
+        "RetriesUsedUpKimi",
+        "RetryStormKimi",
+        "PlatformPausedKimi",
+        "PlatformOutageKimi",
     }
     assert {name: after[name] for name in before} == before

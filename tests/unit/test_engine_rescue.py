@@ -64,7 +64,7 @@ async def test_a_lost_lease_is_a_retry_and_is_counted_as_a_global_timeout() -> N
     assert (record.state, record.dispatch_no, record.retry_count, record.error_kind) == (State.PENDING, 4, 1, "timeout")
     assert NOW + 10 <= record.next_execute_time <= NOW + 15
     assert record.attempt_id == "planned-0"
-    assert bench.telemetry.counts["GlobalTimeouts", "openai"] == 1
+    assert bench.telemetry.counts["GlobalTimeouts", None] == 1
 
 
 async def test_the_last_lost_lease_ends_the_task_as_timeout() -> None:
@@ -84,7 +84,7 @@ async def test_a_lease_lost_in_a_cancelled_run_ends_the_task_as_cancelled() -> N
     bench = MemoryBench.new(cancelled_at=NOW - 50)
     await acted(bench, overdue(bench, State.RUNNING, started_at=NOW - 175))
     assert [row.outcome for row in bench.rows()] == [Outcome.CANCELLED]
-    assert bench.telemetry.counts["GlobalTimeouts", "openai"] == 0
+    assert bench.telemetry.counts["GlobalTimeouts", None] == 0
 
 
 async def test_the_run_is_read_anew_before_a_lost_lease_ends_its_task() -> None:
@@ -147,7 +147,7 @@ async def test_a_record_that_moves_between_the_reading_and_the_move_is_left_alon
 
     bench.world.tasks.get = then_it_moves  # type: ignore[method-assign]
     assert await acted(bench, task) == moved
-    assert (bench.rows(), bench.telemetry.counts["GlobalTimeouts", "openai"]) == ([], 0)
+    assert (bench.rows(), bench.telemetry.counts["GlobalTimeouts", None]) == ([], 0)
     assert await bench.queue.depth(WRITEBACK_QUEUE) == 0
 
 
@@ -177,7 +177,7 @@ async def test_while_answers_may_wait_in_the_write_back_queue_a_lease_runs_on() 
     await waiting_answers(bench)
     record = await acted(bench, overdue(bench, State.RUNNING, started_at=NOW - 175))
     assert (record.state, record.act_at, record.retry_count) == (State.RUNNING, NOW + 60, 0)
-    assert bench.telemetry.counts["GlobalTimeouts", "openai"] == 0
+    assert bench.telemetry.counts["GlobalTimeouts", None] == 0
 
 
 @pytest.mark.parametrize(("started", "state"), [(1199, State.RUNNING), (1200, State.PENDING)])

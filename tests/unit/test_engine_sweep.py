@@ -228,11 +228,11 @@ async def test_backlog_is_what_is_due_and_not_started() -> None:
     assert (bench.telemetry.counts["Backlog", "openai"], bench.telemetry.counts["Pending", "openai"]) == (1, 2)
 
 
-async def test_the_write_back_queue_is_published_once_whatever_the_number_of_platforms() -> None:
+async def test_an_answer_on_the_write_back_queue_is_pending_whatever_the_number_of_platforms() -> None:
     bench = MemoryBench.new(catalogue(1, platforms=(platform(), platform("kimi"), platform("qwen"))))
     await bench.write_back.remind(bench.waiting(1, State.WRITEBACK, act_at=NOW + 20)[0], 1, 0)
     await swept(bench)
-    assert bench.telemetry.counts["WriteBackQueue", None] == 1
+    assert bench.telemetry.counts["WritebackPending", None] == 1
 
 
 async def test_a_queue_that_cannot_be_asked_does_not_keep_a_run_from_its_end() -> None:

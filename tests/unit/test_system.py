@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import pytest
 
 from brandvane.aws.system import METRICS_A_CALL, LogTelemetry, system_rng
 
@@ -77,9 +80,48 @@ async def test_many_counts_are_published_in_parts() -> None:
     clients = Published()
     told, _ = telemetry(clients)
     for number in range(METRICS_A_CALL + 1):
-        told.count(f"m{number}")
+        told.count("Backlog", platform=f"p{number}")
     await told.flush()
     assert [len(call["MetricData"]) for call in clients.calls] == [METRICS_A_CALL, 1]
+
+
+async def test_a_count_that_is_in_no_table_is_logged_and_never_published() -> None:
+    clients = Published()
+    told, lines = telemetry(clients)
+    told.count("NotSent", 2, platform="kimi")
+    await told.flush()
+    assert (clients.calls, lines.lines) == ([], [("counts", {"counts": {"NotSent/kimi": 2}})])
+
+
+async def test_a_workers_metric_is_one_embedded_line_with_every_value(capsys: pytest.CaptureFixture[str]) -> None:
+    told, _ = telemetry()
+    for seconds in (1.5, 22.0):
+        told.count("CallSeconds", seconds, platform="kimi", unit="Seconds")
+    await told.flush()
+    await told.flush()
+    (line,) = capsys.readouterr().out.splitlines()
+    written = json.loads(line)
+    directive = written["_aws"]["CloudWatchMetrics"][0]
+    assert directive == {
+        "Namespace": "Brandvane",
+        "Dimensions": [["Stack", "Platform"]],
+        "Metrics": [{"Name": "CallSeconds", "Unit": "Seconds"}],
+    }
+    assert {key: value for key, value in written.items() if key != "_aws"} == {
+        "Stack": "bv",
+        "Platform": "kimi",
+        "CallSeconds": [1.5, 22.0],
+    }
+
+
+async def test_the_service_never_becomes_a_dimension(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "worker")
+    told, _ = telemetry()
+    told.count("CallSeconds", 1.0, platform="kimi", unit="Seconds")
+    await told.flush()
+    assert "service" not in capsys.readouterr().out
 
 
 def test_chance_comes_from_the_operating_system() -> None:

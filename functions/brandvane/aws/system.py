@@ -7,15 +7,16 @@ import logging
 import random
 import secrets
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from brandvane.aws.client import Clients
+from brandvane.metrics import METRICS, NAMESPACE, dimensions
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
-NAMESPACE = "Brandvane"
 METRICS_A_CALL = 500  # PutMetricData takes 1,000 and 1 MB
 # Names that a log record has itself; logging refuses them as extra fields.
 _TAKEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
@@ -42,7 +43,8 @@ def system_rng() -> random.Random:
 class LogTelemetry:
     """Structured log lines through Powertools; counts are summed and written with ``flush``.
 
-    With ``publish`` they go to CloudWatch as well, dimensions stack and platform only (DESIGN §8).
+    With ``publish`` those of ``metrics.METRICS`` go to CloudWatch; what is not in that table is only logged, because nobody has
+    reckoned with its cost. The workers' own metrics become lines of the log that CloudWatch reads.
     """
 
     def __init__(self, *, logger: Logger, stack: str, clients: Clients | None = None) -> None:
@@ -50,10 +52,15 @@ class LogTelemetry:
         self._stack = stack
         self._clients = clients
         self._counts: Counter[tuple[str, str, str]] = Counter()
+        self._values: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
 
     def count(self, name: str, number: float = 1, *, platform: str | None = None, unit: str = "Count") -> None:
         """Add to a metric's value of this flush."""
-        self._counts[name, platform or "", unit] += number  # type: ignore[assignment]
+        metric = METRICS.get(name)
+        if metric is not None and metric.by_workers:
+            self._values[name, platform or ""].append(number)
+        else:
+            self._counts[name, platform or "", unit] += number  # type: ignore[assignment]
 
     def event(self, name: str, **fields: Any) -> None:
         """Write one structured log line."""
@@ -63,22 +70,34 @@ class LogTelemetry:
     async def flush(self) -> None:
         """Publish what has been counted and begin anew (a warm environment must not count twice)."""
         counts, self._counts = self._counts, Counter()
-        if not counts:
-            return
+        values, self._values = self._values, defaultdict(list)
+        if values:
+            from brandvane.aws import embedded
+
+            embedded.write(self._stack, values)
         if self._clients is None:
+            self._log(counts)
+        else:
+            self._log({key: number for key, number in counts.items() if key[0] not in METRICS})
+            await self._publish(self._clients, {key: number for key, number in counts.items() if key[0] in METRICS})
+
+    def _log(self, counts: Mapping[tuple[str, str, str], float]) -> None:
+        if counts:
             flat = {
                 f"{name}/{platform}" if platform else name: number for (name, platform, _), number in counts.items()
             }
             self._logger.info("counts", extra={"counts": flat})
-            return
+
+    async def _publish(self, clients: Clients, counts: Mapping[tuple[str, str, str], float]) -> None:
         data = [
-            {"MetricName": name, "Dimensions": self._dimensions(platform), "Value": float(number), "Unit": unit}
+            {
+                "MetricName": name,
+                "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions(self._stack, platform)],
+                "Value": float(number),
+                "Unit": unit,
+            }
             for (name, platform, unit), number in sorted(counts.items())
         ]
         for first in range(0, len(data), METRICS_A_CALL):
             part: Any = data[first : first + METRICS_A_CALL]
-            await self._clients.call(self._clients.cloudwatch.put_metric_data, Namespace=NAMESPACE, MetricData=part)
-
-    def _dimensions(self, platform: str) -> list[dict[str, str]]:
-        stack = [{"Name": "Stack", "Value": self._stack}]
-        return [*stack, {"Name": "Platform", "Value": platform}] if platform else stack
+            await clients.call(clients.cloudwatch.put_metric_data, Namespace=NAMESPACE, MetricData=part)

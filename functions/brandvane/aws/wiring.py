@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from brandvane.engine.advance import Advance
     from brandvane.engine.dispatch import Dispatcher
     from brandvane.engine.execute import Worker
+    from brandvane.engine.gauges import Gauges
     from brandvane.engine.notify import Notifier
     from brandvane.engine.plan import Planner
     from brandvane.engine.sweep import Scanner
@@ -128,6 +129,22 @@ def advance(env: Environment) -> Advance:
     )
 
 
+def gauges(env: Environment) -> Gauges:
+    """Publishes."""
+    from brandvane.engine.gauges import Gauges
+
+    return Gauges(
+        tasks=env.tasks,
+        runs=env.runs,
+        controls=env.controls,
+        stats=env.stats,
+        catalogues=env.catalogues,
+        queue=env.queue,
+        clock=env.clock,
+        telemetry=env.telemetry,
+    )
+
+
 def scanner(env: Environment) -> Scanner:
     """Sweeps."""
     from brandvane.engine.rescue import Rescuer
@@ -146,9 +163,9 @@ def scanner(env: Environment) -> Scanner:
         tasks=env.tasks,
         runs=env.runs,
         controls=env.controls,
-        queue=env.queue,
         rescuer=rescuer,
         advance=advance(env),
+        gauges=gauges(env),
         limiter=env.limiter,
         deployment=env.deployment,
         clock=env.clock,

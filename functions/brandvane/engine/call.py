@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brandvane.answer import Answer, Failure
 from brandvane.breaker import OUTAGE
 from brandvane.catalogue import PlatformSettings
-from brandvane.engine.deliver import Delivery
+from brandvane.engine.deliver import CallReport, Delivery
 from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import RunReader
@@ -89,10 +89,32 @@ class Caller:
         slot, reply = reached
         report = await self._delivery.take(moved.task, slot.epoch, reply)
         errand.tally.add(report, reply)
+        self._tell(moved.task, report, reply)
         if slot.probe:
             answered = isinstance(reply, Answer) or reply.kind not in OUTAGE
             await self._limiter.probed(self._platform, slot.probe, answered=answered)
         return True
+
+    def _tell(self, task: Task, report: CallReport, reply: Answer | Failure) -> None:
+        """One line a call and its latency; never a word of prompt or answer. The brand is a field here, and no dimension anywhere."""
+        latency = round(reply.latency_s, 3)
+        self._telemetry.count("CallSeconds", latency, platform=task.platform, unit="Seconds")
+        self._telemetry.event(
+            "call",
+            run_id=task.run_id,
+            task_id=task.task_id,
+            attempt_id=task.attempt_id,
+            platform=task.platform,
+            model=task.model,
+            brand_group=task.brand_group or None,
+            question_ids=task.question_ids,
+            locale=task.locale or None,
+            kind=report.kind,
+            answered=report.answered,
+            retry=task.retry_count,
+            latency_s=latency,
+            cost_microusd=report.cost_microusd,
+        )
 
     async def _at_slot(
         self, task: Task, slot: Slot, errand: Errand, woken: float

@@ -38,6 +38,7 @@ class CallReport:
     answered: bool = False
     retried: bool = False
     throttled: bool = False
+    outcome: Outcome | None = None  # how the task ended, if the call ended it without an answer
     cost_microusd: int = 0
 
 
@@ -106,7 +107,7 @@ class Delivery:
         decision = await self._decide(task, kind, reply, now, down=down)
         if isinstance(decision, End):
             await self._end(task, decision.outcome, kind, reply)
-            return CallReport(kind, throttled=kind is ErrorKind.RATE_LIMITED)
+            return CallReport(kind, throttled=kind is ErrorKind.RATE_LIMITED, outcome=decision.outcome)
         change = retry(task, decision.at, now, decision.counter, kind)
         moved = await self._tasks.move(task.task_id, change)
         if moved.ours and moved.task is not None:

@@ -104,7 +104,7 @@ class Rescuer:
         else:
             taken = await self._make(task, rescue(task, decision.at, now), "rescued")
         if taken:
-            self._telemetry.count("GlobalTimeouts", platform=task.platform)
+            self._telemetry.count("GlobalTimeouts")
 
     async def _answers_are_waiting(self) -> bool:
         if self._answers_wait is None:
@@ -126,6 +126,8 @@ class Rescuer:
         if not moved.ours or moved.task is None:
             return False
         self.done[f"ended_{outcome}"] += 1
+        if outcome is Outcome.EXPIRED:
+            self._telemetry.count("TasksExpired")
         await self._write_back.settle(moved.task)
         return True
 

@@ -11,39 +11,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from brandvane.engine.advance import Advance
+from brandvane.engine.gauges import HELD, Gauges
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.rescue import Rescuer
-from brandvane.messages import WRITEBACK_QUEUE, calls_queue
 from brandvane.ports import (
     Chance,
     Clock,
     ControlStore,
     Deployment,
     RunStore,
-    TaskQueue,
     TaskStore,
     Telemetry,
     Unavailable,
     Watched,
 )
 from brandvane.run import Run, RunState
-from brandvane.task import (
-    PENDING_SHARDS,
-    PRIORITIES,
-    Outcome,
-    State,
-    held_watch,
-    pending_watch,
-    watches,
-)
+from brandvane.task import Outcome, State, held_watch, watches
 
 LEASE = "scanner"
 LEASE_S = 45.0
 PAGE = 200
 AT_ONCE = 8
-COUNT_CAP = 2000  # a partition; the gauge then means "this many or more"
-HELD = (State.DISPATCHED, State.PULLED, State.RUNNING, State.WRITEBACK)
-FAR_FUTURE = 1e11
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +53,9 @@ class Scanner:
         tasks: TaskStore,
         runs: RunStore,
         controls: ControlStore,
-        queue: TaskQueue,
         rescuer: Rescuer,
         advance: Advance,
+        gauges: Gauges,
         limiter: Limiter,
         deployment: Deployment,
         clock: Clock,
@@ -77,9 +65,9 @@ class Scanner:
         self._tasks = tasks
         self._runs = runs
         self._controls = controls
-        self._queue = queue
         self._rescuer = rescuer
         self._advance = advance
+        self._gauges = gauges
         self._limiter = limiter
         self._deployment = deployment
         self._clock = clock
@@ -98,7 +86,8 @@ class Scanner:
 
     async def _sweep(self, stop_at: float, on_the_minute: bool) -> Sweep:
         self._rescuer.begin()
-        platforms = [worker.platform for worker in await self._deployment.platforms()]
+        workers = await self._deployment.platforms()
+        platforms = [worker.platform for worker in workers]
         unfinished = await self._runs.unfinished()
         # A platform whose worker a deployment removed may still have records that somebody holds.
         retired = {name for run in unfinished for name in run.planned} - set(platforms)
@@ -110,22 +99,22 @@ class Scanner:
                     await self._end_run(run, stop_at)
                 except Unavailable as error:
                     self._telemetry.event("run_not_ended", run_id=run.run_id, error=str(error))
-        in_hand = await self._in_hand(platforms)
-        states = {}
-        for run in unfinished:
-            states[run.run_id] = await self._step(run, in_hand)
+        looks = await self._gauges.platforms(workers)
+        in_hand = {platform: look.unfinished for platform, look in looks.items()}
+        runs = [await self._step(run, in_hand) for run in unfinished]
+        await self._gauges.of_runs(runs, looks)
         if on_the_minute:
             await self._restore(platforms)
-        self._telemetry.count("ScannerHeartbeat")
-        return Sweep(self._rescuer.done, in_hand, states)
+        self._gauges.alive()
+        return Sweep(self._rescuer.done, in_hand, {run.run_id: run.state for run in runs})
 
-    async def _step(self, run: Run, in_hand: dict[str, int]) -> RunState:
+    async def _step(self, run: Run, in_hand: dict[str, int]) -> Run:
         try:
             known = in_hand.keys() >= run.planned.keys()
             run = await self._advance.step(run, sum(in_hand[name] for name in run.planned) if known else None)
         except Unavailable as error:
             self._telemetry.event("run_not_advanced", run_id=run.run_id, error=str(error))
-        return run.state
+        return run
 
     async def _overdue(self, platform: str, stop_at: float) -> None:
         for state in HELD:
@@ -197,40 +186,6 @@ class Scanner:
                 await self._rescuer.end(task, outcome, str(outcome), run_is_final=True)
         except Exception as error:  # as above: the others are ended all the same
             self._telemetry.event("record_not_swept", task_id=entry.task_id, error=repr(error))
-
-    async def _in_hand(self, platforms: Sequence[str]) -> dict[str, int]:
-        """Unfinished records of each platform that could be counted."""
-        found = {}
-        for platform in platforms:
-            try:
-                found[platform] = await self._gauges(platform)
-            except Exception as error:  # a queue that cannot be asked must not keep runs from ending
-                self._telemetry.event("gauges_not_published", platform=platform, error=repr(error))
-        try:
-            self._telemetry.count("WriteBackQueue", await self._queue.depth(WRITEBACK_QUEUE))
-        except Exception as error:  # likewise
-            self._telemetry.event("gauges_not_published", error=repr(error))
-        return found
-
-    async def _gauges(self, platform: str) -> int:
-        """Publish what is in hand, by state; zeros included."""
-        now = self._clock.now()
-        pending = [pending_watch(platform, p, shard) for p in PRIORITIES for shard in range(PENDING_SHARDS)]
-        waiting = await self._count(pending, FAR_FUTURE)
-        backlog = await self._count(pending, now)
-        held = {state: await self._count([held_watch(platform, state)], FAR_FUTURE) for state in HELD}
-        self._telemetry.count("Backlog", backlog, platform=platform)
-        self._telemetry.count("Pending", waiting, platform=platform)
-        for state, number in held.items():
-            self._telemetry.count(state.capitalize(), number, platform=platform)
-        self._telemetry.count("QueueDepth", await self._queue.depth(calls_queue(platform)), platform=platform)
-        self._telemetry.count(
-            "DeadLetters", await self._queue.depth(f"{calls_queue(platform)}-dead"), platform=platform
-        )
-        return waiting + sum(held.values())
-
-    async def _count(self, partitions: Sequence[str], before: float) -> int:
-        return sum(await asyncio.gather(*(self._tasks.count_due(watch, before, COUNT_CAP) for watch in partitions)))
 
     async def _restore(self, platforms: Sequence[str]) -> None:
         for platform in platforms:

@@ -9,6 +9,9 @@ from brandvane.answer import Answer, Failure
 from brandvane.breaker import OUTAGE
 from brandvane.engine.deliver import CallReport
 from brandvane.stat import Stat
+from brandvane.task import Outcome
+
+USED_UP = frozenset({Outcome.RETRIES_USED_UP, Outcome.EMPTY})  # the last of the tries failed, or came back empty
 
 
 @dataclass(slots=True)
@@ -21,6 +24,9 @@ class Tally:
     failed: int = 0
     retried: int = 0
     throttled: int = 0
+    again: int = 0
+    used_up: int = 0
+    expired: int = 0
     outages: int = 0
     cost_microusd: int = 0
     queue_wait_s: float = 0.0
@@ -36,6 +42,9 @@ class Tally:
         self.answered += report.answered
         self.retried += report.retried
         self.throttled += report.throttled
+        self.again += report.retried or report.throttled
+        self.used_up += report.outcome in USED_UP
+        self.expired += report.outcome is Outcome.EXPIRED
         self.failed += not (report.answered or report.retried)
         self.outages += isinstance(reply, Failure) and reply.kind in OUTAGE
         self.cost_microusd += report.cost_microusd
@@ -51,6 +60,9 @@ class Tally:
             failed=self.failed,
             retried=self.retried,
             throttled=self.throttled,
+            again=self.again,
+            used_up=self.used_up,
+            expired=self.expired,
             kinds=dict(self.kinds),
             latencies=tuple(round(x, 3) for x in self.latencies),
             queue_wait_s=round(self.queue_wait_s, 3),

@@ -27,6 +27,7 @@ from brandvane.simulation.memory_stores import (
 from brandvane.simulation.memory_tasks import MemoryTaskStore
 from brandvane.simulation.memory_world import MemoryCatalogues
 from brandvane.simulation.meter import Meter
+from brandvane.simulation.recorded_metrics import RecordedMetrics
 from brandvane.simulation.virtual_loop import VirtualClock, VirtualLoop
 from brandvane.task import Change
 
@@ -148,6 +149,7 @@ class Cloud:
         self.chances = Chances(seed)
         self.auditor = auditor
         self.meter = Meter()
+        self.metrics = RecordedMetrics()
         self.spoil = spoil
         self.started = BEFORE_S
         self.slowness = slowness

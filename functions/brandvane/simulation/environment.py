@@ -14,6 +14,7 @@ from brandvane.engine.advance import Advance
 from brandvane.engine.deliver import Delivery
 from brandvane.engine.dispatch import Dispatcher
 from brandvane.engine.execute import Worker
+from brandvane.engine.gauges import Gauges
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.pinned import PromptReader, RunReader
 from brandvane.engine.plan import Planner
@@ -35,14 +36,17 @@ KEEP_S = 30 * DAY_S
 
 
 class HostTelemetry:
-    """The ``Telemetry`` port: counts go nowhere, events to the auditor."""
+    """The ``Telemetry`` port: metrics are recorded, events go to the auditor."""
 
     def __init__(self, host: Host, cloud: Cloud) -> None:
         self._host = host
         self._told = cloud.auditor.told
+        self._loop = cloud.loop
+        self._metrics = cloud.metrics
 
     def count(self, name: str, number: float = 1, *, platform: str | None = None, unit: str = "Count") -> None:
-        """Not published."""
+        """A value for CloudWatch, by true time."""
+        self._metrics.put(self._loop.time(), name, number, platform)
 
     def event(self, name: str, **fields: Any) -> None:
         """A line of the log."""
@@ -205,6 +209,20 @@ class Environment:
         )
 
     @cached_property
+    def gauges(self) -> Gauges:
+        """Use case."""
+        return Gauges(
+            tasks=self.tasks,
+            runs=self.runs,
+            controls=self.controls,
+            stats=self.stats,
+            catalogues=self.cloud.catalogues,
+            queue=self.queue,
+            clock=self.host,
+            telemetry=self.telemetry,
+        )
+
+    @cached_property
     def scanner(self) -> Scanner:
         """Use case."""
         rescuer = Rescuer(
@@ -220,9 +238,9 @@ class Environment:
             tasks=self.tasks,
             runs=self.runs,
             controls=self.controls,
-            queue=self.queue,
             rescuer=rescuer,
             advance=self.advance,
+            gauges=self.gauges,
             limiter=self.limiter,
             deployment=self.deployment,
             clock=self.host,

@@ -44,6 +44,7 @@ def told(outcome: Outcome) -> dict[str, Any]:
         },
         "most_in_flight": {name: auditor.limits[name].most_in_flight for name in scenario.names},
         "aws_operations_per_task": auditor.cloud.meter.per_task(scenario.total),
+        "alarms": outcome.alarms,
         "run": None if outcome.run is None else str(outcome.run.state),
         "virtual_s": round(outcome.seconds, 3),
         **_given(scenario, outcome.faults),

@@ -51,6 +51,11 @@ class Outcome:
     interrupted: bool = False
 
     @property
+    def alarms(self) -> dict[str, list[float]]:
+        """When each alarm fired (virtual seconds), of those that did."""
+        return self.auditor.cloud.metrics.fired(self.scenario.names, 0.0, self.seconds)
+
+    @property
     def violations(self) -> list[Violation]:
         """The promises that were broken."""
         return self.auditor.history.violations
@@ -61,7 +66,10 @@ Progress = Callable[[float, int, int], None]
 
 @dataclass(slots=True)
 class Simulation:
-    """One simulation. ``stop_at_first``: a broken promise ends it; ``spoil`` breaks moves, ``prepare`` anything else (for tests)."""
+    """One simulation. ``stop_at_first``: a broken promise ends it; ``spoil`` breaks moves, ``prepare`` anything else (for tests).
+
+    ``at_least_s``: go on until that virtual time though the run has ended, as a stack does between two runs.
+    """
 
     scenario: Scenario
     faults: Faults = NONE
@@ -70,6 +78,7 @@ class Simulation:
     spoil: Callable[[Change], Change] | None = None
     prepare: Callable[[Fleet], None] | None = None
     progress: Progress | None = None
+    at_least_s: float = 0.0
     broken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def run(self) -> Outcome:
@@ -105,6 +114,7 @@ class Simulation:
         operators.begin()
         outcome = Outcome(scenario, self.faults, self.seed, auditor)
         outcome.interrupted = not await self._until_ended(cloud, run.run_id, operators)
+        await cloud.loop.sleeper(max(self.at_least_s - loop.time(), 0.0))
         schedules.end()
         operators.end()
         outcome.seconds = loop.time()
