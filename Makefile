@@ -13,7 +13,7 @@ emulator = .tools/ministack/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chaos test test-localstack bench lint up down tools clean python
+.PHONY: help demo chaos redeploy-demo test test-localstack bench lint up down tools clean python
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ demo: $(product) $(sam) $(emulator) ## the whole system on this machine, from ca
 
 chaos: $(product) $(sam) $(emulator) ## workers killed, messages doubled, the scanner off: is anything lost? (build/chaos)
 	@.venv/bin/brandvane chaos
+
+redeploy-demo: $(product) $(sam) $(emulator) ## update the stack in the middle of a run: is anything lost? (build/redeploy)
+	@PYTHONPATH=tests .venv/bin/python -m redeploy
 
 up: $(product) $(sam) $(emulator) ## start the local stack and keep it for play
 	@.venv/bin/brandvane local up

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from permissions import Call, Grant, Permission, calls_of, needed, refused
@@ -10,7 +13,7 @@ TABLE = "arn:aws:dynamodb:region:account:table/stack-tasks"
 GET, PUT = (Permission("scanner", "Move", f"dynamodb:{verb}Item") for verb in ("Get", "Put"))
 
 
-def grant(permission: Permission, *resources: str, **conditions: dict[str, object]) -> Grant:
+def grant(permission: Permission, *resources: str, **conditions: Mapping[str, Any]) -> Grant:
     named = {key.replace("_", ":"): value for key, value in conditions.items()}
     return Grant(permission, resources or (TABLE,), named)
 
