@@ -29,11 +29,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """One action of one statement."""
+    """One action of one statement on one of its resources, the first of which has place 0."""
 
     function: str
     sid: str
     action: str
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,14 @@ class Grant:
     """A permission with what it is granted on."""
 
     permission: Permission
-    resources: tuple[str, ...]
+    resource: str
     conditions: Mapping[str, Mapping[str, Any]] = field(hash=False, compare=False)
 
     def allows(self, call: Call) -> bool:
         """Does it allow this call?"""
         return (
             fnmatchcase(call.action, self.permission.action)
-            and any(fnmatchcase(call.resource, pattern) for pattern in self.resources)
+            and fnmatchcase(call.resource, self.resource)
             and all(_holds(operator, wanted, call) for operator, wanted in self.conditions.items())
         )
 
@@ -86,11 +87,11 @@ def grants(resources: Resources) -> list[Grant]:
         documents = [policy["PolicyDocument"] for policy in role["Policies"]]
         documents += [resources[each]["Properties"]["PolicyDocument"] for each in role.get("ManagedPolicyArns", [])]
         for statement in (statement for document in documents for statement in document["Statement"]):
-            targets = tuple(_arn(resources, each) for each in _listed(statement["Resource"]))
-            conditions = statement.get("Condition", {})
+            targets = [_arn(resources, each) for each in _listed(statement["Resource"])]
             found += [
-                Grant(Permission(name, statement["Sid"], action), targets, conditions)
+                Grant(Permission(name, statement["Sid"], action, place), target, statement.get("Condition", {}))
                 for action in _listed(statement["Action"])
+                for place, target in enumerate(targets)
             ]
     return found
 

@@ -6,36 +6,33 @@ import re
 
 import pytest
 
+from brandvane.alarms import ALARMS, OUTAGE, OUTAGE_SEVERITY, definition
 from brandvane.notices.notice import compose
 from brandvane.notices.words import WORDS
 from unit.notice_samples import RUNBOOK, TOPIC, change, metric_alarm, notice
 
-# DESIGN §8, and the two that it mentions beside its rows: one page a platform outage, AWS Budgets.
+# Beside the table's: one page for a platform's outage, and AWS Budgets.
 SEVERITIES = {
-    "success-rate": "P1",
-    "backlog": "P2",
-    "backlog-total": "P2",
-    "pulled-not-started": "P1",
-    "write-back-pending": "P1",
-    "global-timeouts": "P0",
-    "retries-used-up": "P2",
-    "retry-storm": "P1",
-    "run-not-planned": "P0",
-    "deadline-at-risk": "P1",
-    "deadline-missed": "P0",
-    "no-report": "P1",
-    "dead-letters": "P0",
-    "scanner-heartbeat": "P0",
-    "platform-paused": "P1",
-    "spend-80": "P2",
-    "spend-100": "P1",
-    "platform-outage": "P1",
+    **{alarm.id: alarm.severity for alarm in ALARMS.values()},
+    OUTAGE: OUTAGE_SEVERITY,
     "account-spend": "P2",
 }
 
 
-def test_every_alarm_of_the_design_has_its_words_and_its_severity() -> None:
+def test_every_alarm_has_its_words_and_its_severity() -> None:
     assert {alarm: words.severity for alarm, words in WORDS.items()} == SEVERITIES
+
+
+def test_an_alarm_as_it_is_deployed_is_known_with_its_platform() -> None:
+    for alarm in ALARMS.values():
+        deployed = definition(alarm, "brandvane", "openai" if alarm.per_platform else None)
+        told = {
+            "AlarmName": deployed["AlarmName"],
+            "AlarmDescription": deployed["AlarmDescription"],
+            "Trigger": {"MetricName": deployed["MetricName"], "Dimensions": deployed["Dimensions"]},
+        }
+        platform = "openai" if alarm.per_platform else ""
+        assert (change(told, topic="").alarm, change(told, topic="").platform) == (alarm.id, platform)
 
 
 @pytest.mark.parametrize("alarm", WORDS)

@@ -13,9 +13,9 @@ TABLE = "arn:aws:dynamodb:region:account:table/stack-tasks"
 GET, PUT = (Permission("scanner", "Move", f"dynamodb:{verb}Item") for verb in ("Get", "Put"))
 
 
-def grant(permission: Permission, *resources: str, **conditions: Mapping[str, Any]) -> Grant:
+def grant(permission: Permission, resource: str = TABLE, **conditions: Mapping[str, Any]) -> Grant:
     named = {key.replace("_", ":"): value for key, value in conditions.items()}
-    return Grant(permission, resources or (TABLE,), named)
+    return Grant(permission, resource, named)
 
 
 def call(action: str, resource: str = TABLE, function: str = "scanner", **context: str) -> Call:
