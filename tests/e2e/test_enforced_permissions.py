@@ -128,17 +128,6 @@ def test_without_any_one_permission_a_call_is_refused_or_the_table_says_why_none
     assert sorted(map(str, every - used - set(reasons))) == []
 
 
-def test_every_row_of_the_table_speaks_of_permissions_that_there_are(reasons: dict[Permission, str]) -> None:
-    for row in tomllib.loads(UNUSED.read_text(encoding="utf-8"))["permission"]:
-        assert len(row["reason"]) > 20
-        for function in row["functions"]:
-            for action in row["actions"]:
-                assert any((p.function, p.sid, p.action) == (function, row["sid"], action) for p in reasons), (
-                    row,
-                    function,
-                )
-
-
 # --------------------------------------------------------------------------------------------------------- on the emulator
 @contextmanager
 def without(deployed: DeployedStack, role: str, policy: str, sid: str, action: str) -> Iterator[None]:
