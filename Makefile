@@ -13,7 +13,7 @@ emulator = .tools/ministack/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chaos redeploy-demo test test-localstack bench lint up down tools clean python
+.PHONY: help alarms demo chaos redeploy-demo test test-localstack bench lint up down tools clean python
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ chaos: $(product) $(sam) $(emulator) ## workers killed, messages doubled, the sc
 
 redeploy-demo: $(product) $(sam) $(emulator) ## update the stack in the middle of a run: is anything lost? (build/redeploy)
 	@PYTHONPATH=tests .venv/bin/python -m redeploy
+
+alarms: $(product) $(sam) $(emulator) ## each alarm's real cause on a local stack: does it fire, and no other? (build/alarms)
+	@PYTHONPATH=tests .venv/bin/python -m alarms
 
 up: $(product) $(sam) $(emulator) ## start the local stack and keep it for play
 	@.venv/bin/brandvane local up

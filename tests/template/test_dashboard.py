@@ -114,14 +114,15 @@ def test_the_four_queries_are_saved_on_aws_and_none_on_the_emulator(resources_of
     assert set(resources_of("true")) == {"Dashboard"}
 
 
-def test_queries_read_the_workers_logs_whichever_there_are(
+def test_queries_read_the_lines_of_calls_and_widgets_find_the_workers_logs_whichever_there_are(
     resources_of: Callable[..., Resources], widgets: list[dict[str, Any]]
 ) -> None:
     asked = list(queries(resources_of(), widgets))
     assert len(asked) == 7
-    for query in asked:
-        assert query.startswith("SOURCE logGroups(namePrefix: ['/aws/lambda/bv-prod-worker-'])")
-        assert 'filter message = "call"' in query
+    assert all('filter message = "call"' in query for query in asked)
+    found = [widget["properties"]["query"] for widget in widgets if widget["type"] == "log"]
+    prefix = "SOURCE logGroups(namePrefix: ['/aws/lambda/bv-prod-worker-']) | "
+    assert [query for query in found if not query.startswith(prefix)] == []
 
 
 def test_queries_ask_for_fields_that_the_line_of_a_call_has(

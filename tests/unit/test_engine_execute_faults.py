@@ -248,3 +248,24 @@ async def test_a_spent_day_budget_pauses_the_platform_until_its_day_ends() -> No
     # NOW is 2025-10-09 08:53:20 UTC; the monitor's day ends at midnight UTC.
     assert (pause.why, pause.until) == ("budget", 1_760_054_400.0)
     assert len(bench.client.asked) == 1
+
+
+async def test_a_task_whose_begin_was_carried_out_unheard_waits_anew_instead_of_looking_like_a_dead_workers() -> None:
+    bench = MemoryBench.new()
+    (made,) = bench.waiting(1, State.DISPATCHED)
+    record = await bench.on_queue(made)
+    lost = bench.without(tasks={"move": [None, Lost(Unavailable("no reply"))]})
+    assert await bench.clock.run(lost.work([record])) == frozenset()
+    after = bench.record(made.task_id)
+    assert (after.state, after.dispatch_no, after.paid_calls) == (State.DISPATCHED, made.dispatch_no + 1, 0)
+    assert bench.client.asked == []
+
+
+async def test_a_task_whose_begin_was_refused_is_released() -> None:
+    bench = MemoryBench.new()
+    (made,) = bench.waiting(1, State.DISPATCHED)
+    record = await bench.on_queue(made)
+    refused = bench.without(tasks={"move": [None, Unavailable("throttled")]})
+    assert await bench.clock.run(refused.work([record])) == frozenset()
+    after = bench.record(made.task_id)
+    assert (after.state, after.dispatch_no, after.paid_calls) == (State.DISPATCHED, made.dispatch_no + 1, 0)

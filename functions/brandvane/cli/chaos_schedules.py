@@ -1,4 +1,4 @@
-"""How are a stack's scanner schedules switched off and on? By EventBridge Scheduler itself, both of them."""
+"""How are a stack's minute schedules switched off and on? By EventBridge Scheduler itself; the scanner has two of them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ if TYPE_CHECKING:
     from mypy_boto3_scheduler.type_defs import UpdateScheduleInputTypeDef
 
 SCANNER, HALF_MINUTE = "scanner", "sweep"  # {stack}-…: the minute's own sweep, and the one between two minutes
+DISPATCHER = "dispatcher"
 
 
 class ScannerSchedules:
-    """The two schedules that wake the scanner."""
+    """The two schedules that wake the scanner, or others that are named."""
 
-    def __init__(self, state: LocalState) -> None:
+    def __init__(self, state: LocalState, names: tuple[str, ...] = (SCANNER, HALF_MINUTE)) -> None:
         """``state``: of a running stack."""
+        self._names = names
         client: EventBridgeSchedulerClient = session_of(state).client("scheduler", endpoint_url=state.endpoint)
         self._client = client
         self._stack = state.stack
 
     def switch(self, *, on: bool) -> None:
-        """Enable or disable both."""
-        for name in (SCANNER, HALF_MINUTE):
+        """Enable or disable them."""
+        for name in self._names:
             there = self._client.get_schedule(Name=f"{self._stack}-{name}", GroupName=self._stack)
             wanted: UpdateScheduleInputTypeDef = {
                 "Name": there["Name"],

@@ -18,7 +18,7 @@ from brandvane.moves import RUNNING_MARGIN_S, begin, heartbeat
 from brandvane.pacing import MISSED_SLOT_S
 from brandvane.ports import Clock, MaySend, PlatformClient, TaskStore, Telemetry, Unavailable
 from brandvane.run import Run
-from brandvane.task import Task
+from brandvane.task import State, Task
 
 NEW_SLOT_WAIT_S = 5.0  # a RUNNING task waits no longer than this, in all, for further slots
 NEW_SLOT_TRIES = 5
@@ -78,7 +78,10 @@ class Caller:
             return False
         now = self._clock.now()
         lease = max(slot.start - now, 0.0) + errand.timeout + RUNNING_MARGIN_S
-        moved = await self._tasks.move(task.task_id, begin(task, lease, slot.epoch, now))
+        try:
+            moved = await self._tasks.move(task.task_id, begin(task, lease, slot.epoch, now))
+        except Unavailable:
+            return await self._perhaps_begun(task)
         if not moved.ours or moved.task is None:
             self._telemetry.event("authority_lost", move="begin", task_id=task.task_id, run_id=task.run_id)
             return True
@@ -93,6 +96,19 @@ class Caller:
         if slot.probe:
             answered = isinstance(reply, Answer) or reply.kind not in OUTAGE
             await self._limiter.probed(self._platform, slot.probe, answered=answered)
+        return True
+
+    async def _perhaps_begun(self, task: Task) -> bool:
+        """The table did not say whether the task has begun. Nobody calls: a record left RUNNING would look like a worker that died.
+
+        Raises:
+            Unavailable: nor does it now; then the scanner takes the record when its lease is over.
+        """
+        there = await self._tasks.get(task.task_id)
+        if there is None or there.attempt_id != task.attempt_id or there.state is not State.RUNNING:
+            return False
+        self._telemetry.event("begun_unheard", task_id=task.task_id, run_id=task.run_id)
+        await self._delivery.give_up_slot(there, self._clock.now())
         return True
 
     def _tell(self, task: Task, report: CallReport, reply: Answer | Failure) -> None:
@@ -110,7 +126,7 @@ class Caller:
             question_ids=task.question_ids,
             locale=task.locale or None,
             kind=report.kind,
-            answered=report.answered,
+            answered=int(report.answered),  # so that a query can sum it
             retry=task.retry_count,
             latency_s=latency,
             cost_microusd=report.cost_microusd,

@@ -125,8 +125,7 @@ class Gauges:
         self._put("WritebackPending", max(sum(look.writeback for look in looks.values()), waiting))
         self._put("GlobalTimeouts", 0)  # what the rescuer took is added to it
         self._put("TasksExpired", sum(look.expired for look in looks.values()))
-        if monitor is not None:
-            self._money(monitor, looks)
+        self._money(monitor, looks)
         return looks
 
     async def of_runs(self, runs: Sequence[Run], looks: Mapping[str, Look]) -> None:
@@ -265,7 +264,13 @@ class Gauges:
             self._telemetry.event("gauges_not_published", queue=queue, error=repr(error))
             return 0
 
-    def _money(self, monitor: Monitor, looks: Mapping[str, Look]) -> None:
+    def _money(self, monitor: Monitor | None, looks: Mapping[str, Look]) -> None:
+        if (
+            monitor is None
+        ):  # nothing has been pushed yet, or the catalogue cannot be read: nothing is known to be spent
+            self._put("SpendToday", 0)
+            self._put("SpendShare", 0)
+            return
         day = budget_day(self._clock.now(), monitor.time_zone).date
         settings = {name: monitor.platform(name) for name in looks if name in monitor.platform_names}
         budgets = {name: each.day_budget_usd for name, each in settings.items() if each.day_budget_usd}

@@ -1,0 +1,97 @@
+"""What does the emulator's CloudWatch hold, and in which state would CloudWatch's own evaluation of the deployed alarms be?
+
+The emulator compares no dimensions and treats no missing data; so its metrics are read back by their dimensions, and the alarms are
+evaluated here, by their definitions as deployed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from brandvane.alarm_state import AlarmState, Change, Sample, history
+from brandvane.alarms import Alarm
+from brandvane.aws.client import Clients
+from brandvane.metrics import NAMESPACE
+
+ROUND_S = 1.0
+
+
+class Watchtower:
+    """The deployed alarms of one stack, and what was published since ``began``."""
+
+    def __init__(self, clients: Clients, stack: str) -> None:
+        self._cloudwatch = clients.cloudwatch
+        self._stack = stack
+        self.began = time.time()
+        found: list[Any] = []
+        for page in self._cloudwatch.get_paginator("describe_alarms").paginate(AlarmNamePrefix=f"{stack}-"):
+            found += page["MetricAlarms"]
+        self.definitions: Mapping[str, Any] = {row["AlarmName"].removeprefix(f"{stack}-"): row for row in found}
+
+    def alarm(self, name: str) -> Alarm:
+        """A deployed definition, as the evaluation takes it."""
+        row = self.definitions[name]
+        return Alarm(
+            id=name,
+            severity="P2",
+            metric=row["MetricName"],
+            statistic=row["Statistic"],
+            comparison=row["ComparisonOperator"],
+            threshold=row["Threshold"],
+            period_s=row["Period"],
+            evaluation_periods=row["EvaluationPeriods"],
+            datapoints_to_alarm=row["DatapointsToAlarm"],
+            missing=row["TreatMissingData"],
+            missing_reason="",
+            raises_within_s=0,
+            rule="",
+        )
+
+    def dimensions(self, name: str) -> dict[str, str]:
+        """Of the metric that an alarm watches."""
+        return {each["Name"]: each["Value"] for each in self.definitions[name]["Dimensions"]}
+
+    def samples(self, name: str, **other: str) -> list[Sample]:
+        """What was published with an alarm's dimensions (``other`` replaces some of them)."""
+        row = self.definitions[name]
+        wanted = [{"Name": key, "Value": value} for key, value in (self.dimensions(name) | other).items()]
+        reply = self._cloudwatch.get_metric_statistics(
+            Namespace=NAMESPACE,
+            MetricName=row["MetricName"],
+            Dimensions=cast("Any", wanted),
+            StartTime=datetime.fromtimestamp(self.began, UTC),
+            EndTime=datetime.fromtimestamp(time.time() + 60, UTC),
+            Period=1,
+            Statistics=[row["Statistic"]],
+        )
+        points = [Sample(p["Timestamp"].timestamp(), cast("float", p[row["Statistic"]])) for p in reply["Datapoints"]]  # type: ignore[literal-required]
+        return sorted(points, key=lambda sample: sample.at)
+
+    def unit(self, name: str) -> set[str]:
+        """Units under which an alarm's metric was published."""
+        row = self.definitions[name]
+        wanted: Any = row["Dimensions"]
+        reply = self._cloudwatch.get_metric_statistics(
+            Namespace=NAMESPACE,
+            MetricName=row["MetricName"],
+            Dimensions=wanted,
+            StartTime=datetime.fromtimestamp(self.began, UTC),
+            EndTime=datetime.fromtimestamp(time.time() + 60, UTC),
+            Period=1,
+            Statistics=[row["Statistic"]],
+        )
+        return {str(point["Unit"]) for point in reply["Datapoints"]}
+
+    def changes(self, name: str, end: float | None = None, **twin: Any) -> list[Change]:
+        """An alarm's changes of state until now; ``twin`` replaces fields of its definition."""
+        alarm = replace(self.alarm(name), **twin)
+        return history(alarm, self.samples(name), self.began, time.time() if end is None else end)
+
+    def state(self, name: str) -> AlarmState:
+        """Now."""
+        changes = self.changes(name)
+        return changes[-1].state if changes else AlarmState.INSUFFICIENT_DATA
