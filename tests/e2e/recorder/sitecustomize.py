@@ -36,9 +36,9 @@ def _hook(module: Any) -> None:
     made = module.BaseClient._make_api_call
 
     def recorded(self: Any, operation_name: str, api_params: dict[str, Any]) -> Any:
-        reply = made(self, operation_name, api_params)
+        # Before it is made: a call that is refused, and whose refusal the function swallows, must be seen as well.
         _write(operation_name, self.meta.service_model.service_name, api_params)
-        return reply
+        return made(self, operation_name, api_params)
 
     module.BaseClient._make_api_call = recorded
 
