@@ -23,6 +23,7 @@ from brandvane.cli.local_deploy import ROOT, deploy, overrides, this_machine
 from brandvane.cli.local_reading import Reading, account_of, call_rows
 from brandvane.cli.local_stack import LOCAL_CALL_TIMEOUT_S, Wanted, clients_of, local_stack
 from brandvane.cli.local_standins import Wish
+from brandvane.ports import Unavailable
 from brandvane.run import Run, RunState
 from e2e.deployed import ENFORCED_RATE, FAULTS, DeployedStack
 
@@ -86,6 +87,17 @@ def change_code(template: Path) -> int:
     return len(entries)
 
 
+async def watched(reading: Reading, update: Update) -> Run:
+    """Watch the run to its report; an emulator that is too busy to answer is asked again."""
+    end = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            return await reading.watch(RUN_ID, update.look, end - time.monotonic())
+        except Unavailable:
+            if time.monotonic() >= end:
+                raise
+
+
 def main() -> int:
     """Returns the exit code."""
     wanted = Wanted(home=HOME, state=HOME / "state.json", stack=STACK, standins=WISH)
@@ -96,7 +108,7 @@ def main() -> int:
         print(f"A run of {QUESTIONS * len(state.platforms)} tasks begins; at a third of its rows the stack is updated")
         stack.brandvane("run", "start", "--label", RUN_ID, "--yes")
         update = Update(stack, HOME / "sam" / "template.yaml")
-        run = asyncio.run(reading.watch(RUN_ID, update.look, TIMEOUT_S))
+        run = asyncio.run(watched(reading, update))
         rates = dict.fromkeys(state.platforms, ENFORCED_RATE)
         account = asyncio.run(account_of(reading, run, catalogue, state.call_log, rates))
         stack.clients.close()
