@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import traceback
 from typing import Any
 
 from alarms.causes import Case, Causes
@@ -46,17 +47,25 @@ def main(words: list[str]) -> int:
 
 
 def _carried_out(case: Case, tower: Watchtower) -> dict[str, Any]:
+    """One cause from before to after; what goes wrong is told, and the next cause has its turn."""
     wrong = [f"{name} is in ALARM before '{case.name}'" for name in case.must if not _is(tower, name, clear=True)]
     began = time.time()
+    alarms: dict[str, Any] = {}
     try:
         case.cause()
         caused = time.time()
         missing = _until(tower, case.must, case.patience_s, clear=False)
         wrong += [f"{name} did not fire by '{case.name}'" for name in missing]
         alarms = {name: _seen(tower, name, caused, wrong) for name in case.must}
-    finally:
+    except Exception as error:
+        traceback.print_exc()
+        wrong.append(f"'{case.name}' could not be carried out: {error!r}")
+    try:
         case.undo()
-    wrong += [f"{name} did not clear after '{case.name}'" for name in _until(tower, case.must, 240.0, clear=True)]
+        wrong += [f"{name} did not clear after '{case.name}'" for name in _until(tower, case.must, 240.0, clear=True)]
+    except Exception as error:
+        traceback.print_exc()
+        wrong.append(f"'{case.name}' could not be undone: {error!r}")
     row = {"cause": case.name, "began": began, "ended": time.time(), "may": case.may, "alarms": alarms, "wrong": wrong}
     print(json.dumps(row), flush=True)
     return row

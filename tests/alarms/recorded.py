@@ -10,14 +10,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
+
+from botocore.exceptions import BotoCoreError
 
 from brandvane.alarm_state import AlarmState, Change, Sample, history
 from brandvane.alarms import Alarm
 from brandvane.aws.client import Clients
 from brandvane.metrics import NAMESPACE
 
-ROUND_S = 1.0
+TRIES = 6
+AGAIN_S = 2.0
 
 
 class Watchtower:
@@ -57,34 +60,38 @@ class Watchtower:
 
     def samples(self, name: str, **other: str) -> list[Sample]:
         """What was published with an alarm's dimensions (``other`` replaces some of them)."""
-        row = self.definitions[name]
-        wanted = [{"Name": key, "Value": value} for key, value in (self.dimensions(name) | other).items()]
-        reply = self._cloudwatch.get_metric_statistics(
-            Namespace=NAMESPACE,
-            MetricName=row["MetricName"],
-            Dimensions=cast("Any", wanted),
-            StartTime=datetime.fromtimestamp(self.began, UTC),
-            EndTime=datetime.fromtimestamp(time.time() + 60, UTC),
-            Period=1,
-            Statistics=[row["Statistic"]],
-        )
-        points = [Sample(p["Timestamp"].timestamp(), cast("float", p[row["Statistic"]])) for p in reply["Datapoints"]]  # type: ignore[literal-required]
-        return sorted(points, key=lambda sample: sample.at)
+        statistic = self.definitions[name]["Statistic"]
+        points = self._points(name, self.dimensions(name) | other)
+        found = [Sample(point["Timestamp"].timestamp(), float(point[statistic])) for point in points]
+        return sorted(found, key=lambda sample: sample.at)
 
     def unit(self, name: str) -> set[str]:
         """Units under which an alarm's metric was published."""
+        return {str(point["Unit"]) for point in self._points(name, self.dimensions(name))}
+
+    def _points(self, name: str, dimensions: Mapping[str, str]) -> list[dict[str, Any]]:
+        """One a second at most. A busy machine's emulator may not answer at once: asked again for half a minute."""
         row = self.definitions[name]
-        wanted: Any = row["Dimensions"]
-        reply = self._cloudwatch.get_metric_statistics(
-            Namespace=NAMESPACE,
-            MetricName=row["MetricName"],
-            Dimensions=wanted,
-            StartTime=datetime.fromtimestamp(self.began, UTC),
-            EndTime=datetime.fromtimestamp(time.time() + 60, UTC),
-            Period=1,
-            Statistics=[row["Statistic"]],
-        )
-        return {str(point["Unit"]) for point in reply["Datapoints"]}
+        wanted: Any = [{"Name": key, "Value": value} for key, value in dimensions.items()]
+        for left in reversed(range(TRIES)):
+            try:
+                reply: Any = self._cloudwatch.get_metric_statistics(
+                    Namespace=NAMESPACE,
+                    MetricName=row["MetricName"],
+                    Dimensions=wanted,
+                    StartTime=datetime.fromtimestamp(self.began, UTC),
+                    EndTime=datetime.fromtimestamp(time.time() + 60, UTC),
+                    Period=1,
+                    Statistics=[row["Statistic"]],
+                )
+            except BotoCoreError:
+                if not left:
+                    raise
+                time.sleep(AGAIN_S)
+            else:
+                found: list[dict[str, Any]] = reply["Datapoints"]
+                return found
+        return []
 
     def changes(self, name: str, end: float | None = None, **twin: Any) -> list[Change]:
         """An alarm's changes of state until now; ``twin`` replaces fields of its definition."""

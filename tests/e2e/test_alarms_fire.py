@@ -102,7 +102,7 @@ def test_an_alarm_reaches_whoever_listens_to_the_topic_of_its_severity(deployed:
     subscription = sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True)
     name = f"{stack}-deadline-missed"
     for state in ("OK", "ALARM"):
-        cloudwatch.set_alarm_state(AlarmName=name, StateValue=state, StateReason="a test")  # type: ignore[arg-type]
+        cloudwatch.set_alarm_state(AlarmName=name, StateValue=state, StateReason="a test")
     told = [message for message in heard(sqs, url) if message["AlarmName"] == name]
     sns.unsubscribe(SubscriptionArn=subscription["SubscriptionArn"])
     sqs.delete_queue(QueueUrl=url)
