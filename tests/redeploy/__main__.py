@@ -137,3 +137,6 @@ if __name__ == "__main__":
     except CliError as error:
         print(f"redeploy: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("redeploy: interrupted; everything is put away", file=sys.stderr)
+        sys.exit(130)
