@@ -14,7 +14,7 @@ emulator = .tools/ministack/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens alarms
+.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens alarms redeploy-demo
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +30,11 @@ soak: $(product) ## many large seeds of chaos in virtual time, half an hour for 
 	@.venv/bin/brandvane simulate --faults chaos --seeds $(SEEDS) --brands 20 --questions 250 --platforms 2 --hours 1 \
 	  --json build/soak/soak.json --timing build/soak/timing.json
 
+redeploy-demo: $(product) $(sam) $(emulator) ## update the stack in the middle of a run: is anything lost? (build/redeploy)
+	@PYTHONPATH=functions:tests .venv/bin/python -m redeploy
+
 alarms: $(product) $(sam) $(emulator) ## each alarm's real cause on a local stack: does it fire, and no other? (build/alarms)
-	@PYTHONPATH=tests .venv/bin/python -m alarms
+	@PYTHONPATH=functions:tests .venv/bin/python -m alarms
 
 up: $(product) $(sam) $(emulator) ## start the local stack and keep it for play
 	@.venv/bin/brandvane local up
@@ -58,7 +61,7 @@ lint: $(product) $(sam) ## style, types, template
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/cfn-lint template.yaml infra/monitoring.yaml
+	.venv/bin/cfn-lint template.yaml infra/monitoring.yaml infra/dashboard.yaml
 	AWS_DEFAULT_REGION=us-east-1 .tools/sam/bin/sam validate --lint
 
 tools: $(product) $(sam) $(emulator) ## install what the other targets need, and nothing else

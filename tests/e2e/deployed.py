@@ -25,6 +25,8 @@ from brandvane.cli.local_standins import Wish
 from brandvane.cli.local_state import LocalState
 from brandvane.run import Run
 
+STACK = "brandvane-e2e"
+SLACK_PARAMETER = f"/{STACK}/webhooks/slack"  # where the stack looks for the address of a chat
 MONITOR_RATE = 10.0
 # The platforms allow twice what the monitor states: on a machine that is busy with other tests a worker can be held up between
 # its slot and its call, and whether limits are kept to the call is measured by the demo and the benchmark.

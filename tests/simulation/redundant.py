@@ -39,6 +39,8 @@ PROOFS: Mapping[str, str] = {
     "extend without act_at": "as for rescue: " + BY_OVERDUE,
     "extend without overdue": BY_LOOK,
     "end without state": BY_ACT_AT,
+    "end without act_at": "every move sets act_at to its mover's clock or later, so what was written after the scanner's look "
+    "is not 2 s past by that look's clock, which the move carries: 'overdue' refuses",
     "end without overdue": BY_LOOK,
     "end_final without state": BY_ACT_AT,
     "defer without state": BY_ACT_AT,

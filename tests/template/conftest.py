@@ -90,9 +90,23 @@ class _Resolver:
         self.conditions = template["Conditions"]
 
     def holds(self, condition: str) -> bool:
-        """Is a named condition (always an ``Fn::Equals``) true?"""
-        left, right = (self.resolve(side) for side in self.conditions[condition]["Fn::Equals"])
-        return str(left) == str(right)
+        """Is a named condition true?"""
+        return self._true(self.conditions[condition])
+
+    def _true(self, test: Mapping[str, Any]) -> bool:
+        ((function, argument),) = test.items()
+        match function:
+            case "Fn::Equals":
+                left, right = (self.resolve(side) for side in argument)
+                return str(left) == str(right)
+            case "Fn::Not":
+                return not self._true(argument[0])
+            case "Fn::And":
+                return all(map(self._true, argument))
+            case "Condition":
+                return self.holds(argument)
+            case _:
+                raise AssertionError(f"the template uses {function} in a condition, which this processor does not know")
 
     def resolve(self, node: Any) -> Any:
         """The tree without functions; members that come to ``AWS::NoValue`` are gone."""
@@ -123,6 +137,12 @@ class _Resolver:
                 text, own = argument if isinstance(argument, list) else (argument, {})
                 values = self.resolve(own)
                 return re.sub(r"\$\{([^}]+)\}", lambda m: str(values.get(m[1], self._reference(m[1]))), text)
+            case "Fn::Join":
+                glue, pieces = argument
+                return str(glue).join(map(str, self.resolve(pieces)))
+            case "Fn::Split":
+                glue, whole = argument
+                return str(self.resolve(whole)).split(glue)
             case _:
                 raise AssertionError(f"the template uses {function}, which this processor does not know")
 

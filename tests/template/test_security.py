@@ -99,7 +99,7 @@ def test_on_the_emulator_only_what_it_cannot_do_is_left_out(resources: Resources
     transport = {"AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"}
     assert missing == {*transport, "AWS::CloudWatch::CompositeAlarm"}
     silent = {name for name in emulated if emulated[name]["Properties"].get("ActionsEnabled") is True}
-    assert different - silent == {"ReadPlatforms", "ScannerRole", "Monitoring"}
+    assert different - silent == {"ReadPlatforms", "ScannerRole", "Monitoring", "Dashboards"}
 
 
 def test_no_policy_names_every_resource_where_aws_knows_one(resources: Resources) -> None:

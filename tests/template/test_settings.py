@@ -16,6 +16,7 @@ Processed = Callable[..., Resources]
 NAMES = {
     "AWS::DynamoDB::Table": "TableName",
     "AWS::SQS::Queue": "QueueName",
+    "AWS::SNS::Topic": "TopicName",
     "AWS::Serverless::Function": "FunctionName",
     "AWS::Scheduler::Schedule": "Name",
     "AWS::Scheduler::ScheduleGroup": "Name",
@@ -32,10 +33,14 @@ def functions(resources: Resources) -> dict[str, dict[str, Any]]:
 def test_every_function_knows_tables_bucket_and_how_long_things_are_kept(processed: Processed) -> None:
     for name, function in functions(processed(LogLevel="DEBUG", TaskKeepDays=5, ResultKeepDays=50)).items():
         variables = dict(function["Environment"]["Variables"])
-        own = {"worker": {"PLATFORM", "CALL_TIMEOUT"}, "scanner": {"PUBLISH_METRICS"}}.get(
-            variables.pop("POWERTOOLS_SERVICE_NAME"), set()
-        )
-        assert {variables.pop(key) for key in own} <= {"openai", "hunyuan", "deepseek", 60, "true"}, name
+        own = {
+            "worker": {"PLATFORM", "CALL_TIMEOUT"},
+            "scanner": {"PUBLISH_METRICS"},
+            "notifier": {f"{chat}_WEBHOOK" for chat in ("SLACK", "FEISHU", "DINGTALK")}
+            | {"NOTICE_LANGUAGE", "NOTICE_TIME_ZONE", "RUNBOOK_URL"},
+        }.get(variables.pop("POWERTOOLS_SERVICE_NAME"), set())
+        values = {variables.pop(key) for key in own}
+        assert values <= {"openai", "hunyuan", "deepseek", 60, "true", "", "en", "UTC", "docs/runbook.md"}, name
         assert variables == {
             "STACK_NAME": "stack",
             "TASKS_TABLE": "Tasks",
@@ -70,6 +75,7 @@ def test_time_limits_memory_and_handlers_are_as_agreed(resources: Resources) -> 
         "scanner": ("scanner.handler", 60, 256),
         "scorer": ("scorer.handler", 300, 512),
         "reporter": ("reporter.handler", 300, 1024),
+        "notifier": ("notifier.handler", 60, 256),
     }
 
 

@@ -1,4 +1,4 @@
-"""Where do a platform's keys come from? SSM SecureStrings, cached; a key reaches its own worker and no log."""
+"""Where do secrets come from? SSM SecureStrings; platforms' keys are cached. A key reaches its own worker and no log."""
 
 from __future__ import annotations
 
@@ -25,10 +25,19 @@ class SsmSecrets:
         return self._keys[platform]
 
     async def _read(self, platform: str) -> str | None:
+        return await SsmParameters(clients=self._clients).read(key_parameter(self._stack, platform))
+
+
+class SsmParameters:
+    """Single parameters by their full names, decrypted, read anew each time."""
+
+    def __init__(self, *, clients: Clients) -> None:
+        self._clients = clients
+
+    async def read(self, name: str) -> str | None:
+        """A parameter's value; None when there is none."""
         try:
-            reply = await self._clients.call(
-                self._clients.ssm.get_parameter, Name=key_parameter(self._stack, platform), WithDecryption=True
-            )
+            reply = await self._clients.call(self._clients.ssm.get_parameter, Name=name, WithDecryption=True)
         except Refused as refusal:
             if refusal.code == "ParameterNotFound":
                 return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from brandvane.aws.environment import Environment
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from brandvane.engine.dispatch import Dispatcher
     from brandvane.engine.execute import Worker
     from brandvane.engine.gauges import Gauges
+    from brandvane.engine.notify import Notifier
     from brandvane.engine.plan import Planner
     from brandvane.engine.sweep import Scanner
     from brandvane.engine.take_in import TakeIn
@@ -168,5 +170,28 @@ def scanner(env: Environment) -> Scanner:
         deployment=env.deployment,
         clock=env.clock,
         chance=env.chance,
+        telemetry=env.telemetry,
+    )
+
+
+def notifier(env: Environment) -> Notifier:
+    """Tells people what alarms say."""
+    from brandvane.aws.secrets import SsmParameters
+    from brandvane.engine.notify import Notifier, Wishes
+    from brandvane.notices.courier import HttpCourier
+    from brandvane.notices.webhooks import FORMS
+
+    named = {chat: os.environ.get(f"{chat.upper()}_WEBHOOK", "") for chat in FORMS}
+    return Notifier(
+        wishes=Wishes(
+            stack=env.settings.stack,
+            hooks={chat: name for chat, name in named.items() if name},
+            language="zh" if os.environ.get("NOTICE_LANGUAGE") == "zh" else "en",
+            runbook=os.environ.get("RUNBOOK_URL", "docs/runbook.md"),
+            time_zone=os.environ.get("NOTICE_TIME_ZONE", "UTC"),
+        ),
+        hooks=SsmParameters(clients=env.clients),
+        courier=HttpCourier(),
+        clock=env.clock,
         telemetry=env.telemetry,
     )

@@ -1,0 +1,72 @@
+"""What do people read? An alarm's change as a title, lines, commands and a link, without any chat's markup."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from brandvane.notices.alarm import AlarmChange
+from brandvane.notices.words import WORDS, Language, Text
+
+USUAL_STACK = "brandvane"  # the default of --stack
+
+SINCE = Text("Since", "开始时间")
+PLATFORM = Text("Platform", "平台")
+MEANING = Text("Meaning", "含义")
+REASON = Text("Reason", "原因")
+TYPE = Text("Type", "请执行")
+RUNBOOK = Text("Runbook", "处理手册")
+STACK = Text("Stack", "环境")
+BACK = Text("is over", "已恢复")
+NO_DATA = Text("has no data", "没有数据")
+COLON = Text(": ", "：")
+UNKNOWN = Text("Alarm", "告警")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message. ``lines`` and ``title`` may hold somebody else's text; ``commands`` and ``link`` never do."""
+
+    title: str
+    lines: tuple[str, ...]
+    commands_label: str
+    commands: tuple[str, ...]
+    link_label: str
+    link: str
+    language: Language
+
+
+def compose(change: AlarmChange, *, stack: str, language: Language, runbook: str, time_zone: str) -> Notice:
+    """The message of a change. One that is over says so and asks nobody to type anything."""
+    words = WORDS.get(change.alarm)
+    name = words.title.get(language) if words else f"{UNKNOWN.get(language)} {change.name}"
+    over = {"OK": BACK, "INSUFFICIENT_DATA": NO_DATA}.get(change.state)
+    parts = [
+        "✅" if change.state == "OK" else "",
+        f"[{change.severity}]" if change.severity else "",
+        name,
+        over.get(language) if over else "",
+        f"· {change.platform}" if change.platform else "",
+    ]
+    title = " ".join(part for part in parts if part)
+
+    def line(label: Text, text: str) -> str:
+        return f"{label.get(language)}{COLON.get(language)}{text}"
+
+    lines = [line(STACK, stack)]
+    if change.platform:
+        lines.append(line(PLATFORM, change.platform))
+    if change.since is not None:
+        lines.append(line(SINCE, change.since.astimezone(ZoneInfo(time_zone)).strftime("%Y-%m-%d %H:%M:%S %Z")))
+    if words and over is None:
+        lines.append(line(MEANING, words.meaning.get(language)))
+    if change.detail:
+        lines.append(line(REASON, change.detail))
+    commands = _commands(words.commands, change.platform, stack) if words and over is None else ()
+    link = f"{runbook}#{change.alarm}" if change.alarm else runbook
+    return Notice(title, tuple(lines), TYPE.get(language), commands, RUNBOOK.get(language), link, language)
+
+
+def _commands(commands: tuple[str, ...], platform: str, stack: str) -> tuple[str, ...]:
+    suffix = "" if stack == USUAL_STACK else f" --stack {stack}"
+    return tuple(command.format(platform=platform or "PLATFORM") + suffix for command in commands)

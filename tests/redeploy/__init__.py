@@ -1,0 +1,1 @@
+"""A deployment in the middle of a run."""
