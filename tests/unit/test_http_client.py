@@ -29,7 +29,7 @@ class Keys:
         self.keys = list(keys)
         self.asked: list[bool] = []
 
-    async def key(self, platform: str, *, fresh: bool = False) -> str | None:
+    async def key(self, platform: str, *, fresh: bool = False, parameter: str = "") -> str | None:
         """The first key, or the next one when asked anew."""
         self.asked.append(fresh)
         if fresh and len(self.keys) > 1:
@@ -167,12 +167,46 @@ async def test_a_key_stored_with_a_line_end_works() -> None:
     assert sent == ["Bearer secret-key"]
 
 
-async def test_a_refused_key_is_read_anew_for_the_next_call() -> None:
+async def test_a_refused_key_is_read_anew_once_and_pauses_nothing_when_another_one_is_stored() -> None:
     keys = Keys("old", "new")
     answered = await ask(mocked(lambda _: httpx.Response(401, json={"error": {"code": "invalid_api_key"}})), keys)
-    assert kind(answered) is ErrorKind.AUTH_ERROR
+    assert kind(answered) is ErrorKind.SERVER_ERROR
+    assert isinstance(answered, Failure)
+    assert (answered.scope, answered.message) == ("task", "an old key was refused; the new one is used")
     assert keys.asked == [False, True]
     assert keys.keys == ["new"]
+
+
+async def test_a_key_that_is_refused_although_it_is_the_stored_one_pauses_its_platform() -> None:
+    keys = Keys("only")
+    answered = await ask(mocked(lambda _: httpx.Response(401, json={"error": {"code": "invalid_api_key"}})), keys)
+    assert isinstance(answered, Failure)
+    assert (answered.kind, answered.scope, keys.asked) == (ErrorKind.AUTH_ERROR, "platform", [False, True])
+
+
+async def test_a_platform_that_wants_no_key_gets_none() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=COMPLETION)
+
+    keys = Keys(None)
+    assert isinstance(await ask(mocked(reply), keys, key_header="none"), Answer)
+    assert "Authorization" not in seen[0].headers
+    assert keys.asked == []
+
+
+async def test_a_row_may_name_the_header_of_its_key() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=COMPLETION)
+
+    await ask(mocked(reply), key_header="api-key")
+    assert seen[0].headers["api-key"] == "secret-key"
+    assert "Authorization" not in seen[0].headers
 
 
 async def test_a_complete_answer_over_the_wire_is_read() -> None:
