@@ -63,6 +63,8 @@ def read_error(platform: str, status: int, headers: Mapping[str, str], body: byt
     soon = wait is not None and wait <= RETRY_AFTER_MAX_S
     if kind is _K.QUOTA_EXHAUSTED and code == "" and soon and not _MONEY.search(told.text):
         kind = _K.RATE_LIMITED  # who names a short wait means an allowance that comes back, not an empty wallet
+    if kind is _K.AUTH_ERROR and _MONEY.search(told.text):
+        kind = _K.QUOTA_EXHAUSTED  # Perplexity and relays say 401 when the credits are used up
     if kind is _K.RATE_LIMITED:
         kind, daily = _rate_or_quota(told, code, headers, wait)
     shown = ", ".join(told.codes[:4]) or told.text[:MESSAGE_MAX]

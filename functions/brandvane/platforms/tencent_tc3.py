@@ -1,9 +1,9 @@
 """How is a question asked of Tencent Cloud API 3.0 (``ChatCompletions``), and how is the answer read?
 
-A legacy adapter: the hosted Hunyuan models moved to TokenHub in 2026 (research: document 1729/131925). Shape: ``POST`` to the host's
-root with ``X-TC-*`` headers and a TC3-HMAC-SHA256 signature over method, ``content-type`` and ``host``, and the body; answers and errors
-both come with HTTP 200, as ``{"Response": {…}}`` (Tencent Cloud, *Signature v3*; *ChatCompletions*, version 2023-09-01). The key is
-``SecretId:SecretKey``; the signature holds for five minutes.
+A legacy adapter: the hosted Hunyuan models moved to TokenHub in 2026 (Tencent's document 1729/131925). Shape: ``POST`` to the host's
+root with ``X-TC-*`` headers and a TC3-HMAC-SHA256 signature over method, ``content-type``, ``host``, ``x-tc-action`` and the body;
+answers and errors both come with HTTP 200, as ``{"Response": {…}}`` (Tencent Cloud, *Signature v3*; *ChatCompletions*, version
+2023-09-01). The key is ``SecretId:SecretKey``; a signature holds for five minutes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ACTION = "ChatCompletions"
 VERSION = "2023-09-01"
 CONTENT_TYPE = "application/json"
 _ALGORITHM = "TC3-HMAC-SHA256"
-_SIGNED = "content-type;host"
+_SIGNED = "content-type;host;x-tc-action"
 _FINISH: Mapping[str, AnswerStatus] = {"sensitive": "filtered", "length": "truncated"}
 _SEARCH = {"EnableEnhancement": True, "ForceSearchEnhancement": True, "SearchInfo": True, "Citation": True}
 _NAMES = {"temperature": "Temperature", "top_p": "TopP", "seed": "Seed"}
@@ -68,7 +68,7 @@ def headers(settings: PlatformSettings, key: str, content: bytes, now: float) ->
     host = urlsplit(settings.base_url).netloc
     service = host.partition(".")[0]
     return {
-        "Authorization": authorization(secret_id, secret, service, host, content, now, CONTENT_TYPE),
+        "Authorization": authorization(secret_id, secret, service, host, ACTION, content, now, CONTENT_TYPE),
         "X-TC-Action": ACTION,
         "X-TC-Version": VERSION,
         "X-TC-Timestamp": str(int(now)),
@@ -76,12 +76,13 @@ def headers(settings: PlatformSettings, key: str, content: bytes, now: float) ->
 
 
 def authorization(
-    secret_id: str, secret: str, service: str, host: str, content: bytes, now: float, content_type: str
+    secret_id: str, secret: str, service: str, host: str, action: str, content: bytes, now: float, content_type: str
 ) -> str:
     """The Authorization header of a ``POST /`` at ``now`` (Tencent Cloud, *Signature v3*)."""
     date = f"{datetime.fromtimestamp(int(now), UTC):%Y-%m-%d}"
     scope = f"{date}/{service}/tc3_request"
-    canonical = f"POST\n/\n\ncontent-type:{content_type}\nhost:{host}\n\n{_SIGNED}\n{_sha256(content)}"
+    signed = f"content-type:{content_type}\nhost:{host}\nx-tc-action:{action.lower()}\n"
+    canonical = f"POST\n/\n\n{signed}\n{_SIGNED}\n{_sha256(content)}"
     to_sign = f"{_ALGORITHM}\n{int(now)}\n{scope}\n{_sha256(canonical.encode())}"
     signing = f"TC3{secret}".encode()
     for part in (date, service, "tc3_request"):
