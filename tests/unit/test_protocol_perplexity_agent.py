@@ -90,7 +90,7 @@ def test_an_incomplete_response_is_truncated() -> None:
         (
             {"error": {"message": "You have insufficient credits", "type": "unauthorized", "code": 401}},
             401,
-            K.AUTH_ERROR,
+            K.QUOTA_EXHAUSTED,
         ),
         (
             {"error": {"message": "You have insufficient credits", "type": "insufficient_credits", "code": 401}},

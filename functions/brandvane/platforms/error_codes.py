@@ -190,26 +190,23 @@ DIALECT_CODES: Mapping[str, Mapping[str, ErrorKind]] = {
 }
 
 # How codes are built that stand in no table. The first pattern that is found decides.
-SHAPES: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
-    (re.compile(pattern), kind)
-    for pattern, kind in (
-        (r"sensitive|contentfilter|content_filter|moderation|inspection|riskdetect|illegaldetect", _K.CONTENT_FILTERED),
-        (r"context_?(length|window)|prompt_?too_?long|(token|input)s?_?too_?(long|large)", _K.CONTEXT_TOO_LONG),
-        (r"rate_?limit|too_?many_?req|throttl|[rtq]p[ms]_?(rate_?)?(limit_?)?exceeded", _K.RATE_LIMITED),
-        (r"overdue|arrear|out_of_credit|low_?balance", _K.QUOTA_EXHAUSTED),
-        (
-            r"(insufficient|exhaust|no|low|exceed|reached|not_?enough)\w*(quota|balance|credit|fund|budget)",
-            _K.QUOTA_EXHAUSTED,
-        ),
-        (
-            r"(quota|balance|credit|spend|budget|billing|usage)\w*(insufficient|exhaust|exceed|reached|limit|not_?enough)",
-            _K.QUOTA_EXHAUSTED,
-        ),
-        (r"(invalid|incorrect|missing|expired|wrong|bad)_?(api)?_?(key|token|credential|auth)", _K.AUTH_ERROR),
-        (r"model_?(not|un|no|does)_?\w*(found|exist|available|support|open)|(unknown|no_such)_?model", _K.MODEL_GONE),
-        (r"time_?d?_?out", _K.TIMEOUT),
-        (r"overload|server_?error|internal_?error|unavailable", _K.SERVER_ERROR),
-    )
+SHAPES: tuple[tuple[str, ErrorKind], ...] = (
+    (r"sensitive|contentfilter|content_filter|moderation|inspection|riskdetect|illegaldetect", _K.CONTENT_FILTERED),
+    (r"context_?(length|window)|prompt_?too_?long|(token|input)s?_?too_?(long|large)", _K.CONTEXT_TOO_LONG),
+    (r"rate_?limit|too_?many_?req|throttl|[rtq]p[ms]_?(rate_?)?(limit_?)?exceeded", _K.RATE_LIMITED),
+    (r"overdue|arrear|out_of_credit|low_?balance", _K.QUOTA_EXHAUSTED),
+    (
+        r"(insufficient|exhaust|no|low|exceed|reached|not_?enough)\w*(quota|balance|credit|fund|budget)",
+        _K.QUOTA_EXHAUSTED,
+    ),
+    (
+        r"(quota|balance|credit|spend|budget|billing|usage)\w*(insufficient|exhaust|exceed|reached|limit|not_?enough)",
+        _K.QUOTA_EXHAUSTED,
+    ),
+    (r"(invalid|incorrect|missing|expired|wrong|bad)_?(api)?_?(key|token|credential|auth)", _K.AUTH_ERROR),
+    (r"model_?(not|un|no|does)_?\w*(found|exist|available|support|open)|(unknown|no_such)_?model", _K.MODEL_GONE),
+    (r"time_?d?_?out", _K.TIMEOUT),
+    (r"overload|server_?error|internal_?error|unavailable", _K.SERVER_ERROR),
 )
 
 # A fault of one model, although its kind is one of the whole account.
@@ -278,7 +275,7 @@ def kind_of_code(code: str, dialects: tuple[str, ...]) -> ErrorKind | None:
     if code.isdigit() or code in WEAK_CODES:
         return None
     plain = code.replace(".", "_").replace("-", "_")
-    return next((kind for shape, kind in SHAPES if shape.search(plain)), None)
+    return next((kind for shape, kind in SHAPES if re.search(shape, plain)), None)  # re keeps what it has compiled
 
 
 def weak_kind_of_code(code: str) -> ErrorKind | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from brandvane.policy import ErrorKind
 
@@ -112,7 +113,13 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
     ),
     (_K.TIMEOUT, (r"timed? ?out|timeout|deadline exceeded|超时",)),
 )
-_COMPILED = tuple((re.compile("|".join(patterns), re.IGNORECASE), kind) for kind, patterns in _TEXTS)
+
+
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], ErrorKind], ...]:
+    """When first needed: compiling takes longer than a worker's start may be delayed by."""
+    return tuple((re.compile("|".join(patterns), re.IGNORECASE), kind) for kind, patterns in _TEXTS)
+
 
 TOO_LARGE_FOR_LIMIT = re.compile(r"request too large", re.IGNORECASE)
 _DAYS = re.compile(
@@ -124,7 +131,7 @@ _ZERO = re.compile(r"\blimit:? ?0\b(?![.,]?\d)", re.IGNORECASE)
 
 def kind_of_text(text: str) -> ErrorKind | None:
     """What the words say; None when they say nothing known."""
-    return next((kind for pattern, kind in _COMPILED if pattern.search(text)), None)
+    return next((kind for pattern, kind in _compiled() if pattern.search(text)), None)
 
 
 def by_the_day(text: str) -> bool:
