@@ -15,6 +15,7 @@ from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.errors import RETRYABLE, read_error
 from brandvane.platforms.json_body import NotJson, events, is_events, load
 from brandvane.platforms.protocols import MODULES
+from brandvane.platforms.reading import listed
 from brandvane.policy import ErrorKind
 
 _ENDS = frozenset({"message_stop", "response.completed", "response.incomplete", "response.done"})
@@ -62,7 +63,7 @@ def protocol_of(document: Any) -> str | None:
     if isinstance(output, dict):
         return "dashscope"
     if isinstance(output, list) or document.get("object") == "response":
-        searched = any(isinstance(item, dict) and item.get("type") == "search_results" for item in output or ())
+        searched = any(isinstance(item, dict) and item.get("type") == "search_results" for item in listed(output))
         return "perplexity_agent" if searched else "openai_responses"
     if "candidates" in document or "promptFeedback" in document:
         return "gemini"
@@ -98,5 +99,5 @@ def _ended(frame: Any) -> bool:
         return False
     if frame.get("type") in _ENDS:
         return True
-    rows = [frame, *(frame.get("choices") or ()), *(frame.get("candidates") or ()), *(frame.get("Choices") or ())]
+    rows = [frame, *(row for name in ("choices", "candidates", "Choices") for row in listed(frame.get(name)))]
     return any(isinstance(row, dict) and row.get(name) for row in rows for name in _FINISHES)
