@@ -100,11 +100,11 @@ def bent(rng: random.Random, document: Any) -> Any:
     for _ in range(rng.randint(1, 4)):
         places = paths(document)
         if not places:
-            return rng.choice(_JUNK)
+            return copy.deepcopy(rng.choice(_JUNK))
         place = rng.choice(places)
         how = rng.randrange(3)
         if how == 0:
-            set_at(document, place, rng.choice(_JUNK))
+            set_at(document, place, copy.deepcopy(rng.choice(_JUNK)))
         elif how == 1:
             delete_at(document, place)
         else:

@@ -147,9 +147,10 @@ class HttpPlatformClient:
         speaks = protocol(settings.protocol)
         body = speaks.request_body(settings, model, prompt)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        headers = {"Content-Type": "application/json", "X-Client-Request-Id": request_id, **settings.headers}
-        if key and settings.key_header != NO_KEY:
-            headers |= speaks.headers(settings, key, content, self._clock.now())
+        headers = httpx.Headers({"Content-Type": "application/json", "X-Client-Request-Id": request_id})
+        if key:
+            headers.update(speaks.headers(settings, key, content, self._clock.now()))
+        headers.update(settings.headers)  # a row may ask for another version of a protocol; its checks let no key in
         spoken = locale or settings.locale
         if spoken:
             headers.setdefault("Accept-Language", spoken)
