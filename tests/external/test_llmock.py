@@ -23,6 +23,7 @@ from brandvane.engine.plan import StartRequest
 from brandvane.platforms.http_client import HttpPlatformClient, new_http
 from brandvane.run import RunState
 from brandvane.simulation.memory_queue import MemoryQueue
+from brandvane.task import Outcome
 from builders import catalogue, platform, together
 from engine_rig import MemoryBench
 from unit.test_engine_whole_run import Whole
@@ -127,7 +128,7 @@ async def test_two_hundred_tasks_over_four_dialects_end_complete_and_the_verdict
     statuses = Counter(row["status"] for row in journal)
     print(Counter(row.outcome for row in rows), statuses, verdict)
     assert len(rows) == QUESTIONS * len(DIALECTS)
-    assert Counter(row.outcome for row in rows)["ok"] >= 195  # four 503 in a row end a task, rightly
+    assert Counter(row.outcome for row in rows)[Outcome.OK] >= 195  # four 503 in a row end a task, rightly
     assert statuses[429] >= 10
     assert statuses[503] >= 10
     assert "PASS" in verdict, verdict
