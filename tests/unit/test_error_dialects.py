@@ -673,7 +673,60 @@ GATEWAYS: list[
     ("gateway", 500, b"Internal Server Error", K.SERVER_ERROR),
     ("gateway", 504, b"stream timeout", K.TIMEOUT),
 ]
-ALL = [*OPENAI, *AZURE, *ANTHROPIC, *GEMINI, *PERPLEXITY, *DASHSCOPE, *ARK, *CHINA, *TENCENT, *GATEWAYS]
+MIXED: list[Case] = [  # what users of these platforms meet besides
+    (
+        "OpenAI",
+        429,
+        e("Rate limit reached for m9 in organization org-1. Please add a payment method to your account.", "requests"),
+        K.RATE_LIMITED,
+    ),
+    (
+        "Cohere",
+        429,
+        {"message": "You are using a Trial key, which is limited to 1000 API calls / month."},
+        K.QUOTA_EXHAUSTED,
+    ),
+    (
+        "Cohere",
+        429,
+        {"message": "You are using a Trial key, which is limited to 10 API calls / minute."},
+        K.RATE_LIMITED,
+    ),
+    (
+        "LiteLLM",
+        429,
+        e(
+            "litellm.RateLimitError: You exceeded your current quota, please check your plan.",
+            "throttling_error",
+            "429",
+        ),
+        K.QUOTA_EXHAUSTED,
+    ),
+    (
+        "Groq",
+        413,
+        e("Request too large for model m9 on tokens per minute (TPM): Limit 6000", "tokens", "rate_limit_exceeded"),
+        K.CONTEXT_TOO_LONG,
+    ),
+    ("one-api", 403, e("token quota is not enough", "one_api_error"), K.QUOTA_EXHAUSTED),
+    ("Together", 429, e("You have reached the rate limit specific to this model", "model_rate_limit"), K.RATE_LIMITED),
+    (
+        "Hugging Face",
+        429,
+        {"error": "Rate limit reached. You reached free usage limit (reset hourly)."},
+        K.RATE_LIMITED,
+    ),
+    ("Azure OpenAI", 404, e("Resource not found", None, "404"), K.MODEL_GONE),
+    (
+        "Moonshot",
+        403,
+        e("Your account is not active, consider checking your account balance", "permission_denied_error"),
+        K.QUOTA_EXHAUSTED,
+    ),
+    ("gateway", 520, b"error code: 520", K.SERVER_ERROR),
+    ("gateway", 499, b"", K.TIMEOUT),
+]
+ALL = [*MIXED, *OPENAI, *AZURE, *ANTHROPIC, *GEMINI, *PERPLEXITY, *DASHSCOPE, *ARK, *CHINA, *TENCENT, *GATEWAYS]
 
 
 @pytest.mark.parametrize(("platform", "status", "body", "kind"), ALL, ids=[f"{c[0]}-{n}" for n, c in enumerate(ALL)])
@@ -710,6 +763,13 @@ def test_a_field_of_the_body_may_be_the_wait() -> None:
 def test_an_instant_is_measured_by_the_responses_own_clock() -> None:
     headers = {"retry-after": "Thu, 09 Oct 2025 09:00:30 GMT", "date": "Thu, 09 Oct 2025 09:00:00 GMT"}
     assert read_error("any", 429, headers, b"", NOW).wait_s == 30.0
+
+
+def test_anthropics_unified_limit_is_waited_for_when_it_rejected() -> None:
+    headers = {"anthropic-ratelimit-unified-reset": "1760000090", "anthropic-ratelimit-unified-status": "rejected"}
+    assert read_error("Anthropic", 429, headers, b"", NOW).wait_s == 90.0
+    allowed = {**headers, "anthropic-ratelimit-unified-status": "allowed"}
+    assert read_error("Anthropic", 429, allowed, b"", NOW).wait_s is None
 
 
 def test_of_anthropics_limits_only_those_used_up_are_waited_for() -> None:

@@ -43,7 +43,7 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
         (
             r"(insufficient|not enough|no|low|negative).{0,12}(balance|credits?|funds|quota)\b",
             r"insufficient_(balance|quota)",
-            r"balance.{0,25}(not enough|insufficient|too low|exhausted|is 0|negative)",
+            r"(balance|quota|credits?).{0,25}(not enough|insufficient|too low|exhausted|is 0|negative)",
             r"(in )?arrears|overdue (balance|payment|bill)",
             r"(credits?|quota|free tier|allowance|resource pack).{0,40}(deplet|exhaust|used up|run out|ran out|been reached)",
             r"(out of|more|all available|purchase|add|buy) credits",
@@ -51,7 +51,7 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
             r"(spend|spending|billing|budget|usage|monthly|weekly|daily|key|credit)s? (hard )?(limit|cap|quota).{0,40}(reach|exceed|hit)",
             r"(reached|exceeded|hit).{0,40}(spend|spending|billing|budget|usage|monthly|weekly|credit)s? (hard )?(limit|cap|quota)s?",
             r"budget.{0,20}exceeded|(enable|check your plan and|activate|update your) billing",
-            r"payment (required|method)|account is not active",
+            r"payment required|account is not active",
             r"top.?up|please recharge|specified api usage limits|subscription.{0,20}(expired|inactive)|good standing",
             r"余额不足|余额.{0,6}(用尽|耗尽|不够)|欠费|充值|额度.{0,6}(不足|用完|用尽|耗尽|超)|资源包.{0,8}(用尽|耗尽|用完)|套餐.{0,8}(到期|过期|用完)|停服",
         ),
@@ -123,14 +123,17 @@ def _compiled() -> tuple[tuple[re.Pattern[str], ErrorKind], ...]:
 
 TOO_LARGE_FOR_LIMIT = re.compile(r"request too large", re.IGNORECASE)
 _DAYS = re.compile(
-    r"per[ _-]?(day|month|week)|\b(tpd|rpd)\b|\bdaily\b|weekly|monthly|每[日天周月]|当[日天]|日(调用|请求|用)?(量|额度|限额)",
+    r"(per[ _-]?|/ ?)(day|month|week)\b|\b(tpd|rpd)\b|\bdaily\b|weekly|monthly|每[日天周月]|当[日天]|日(调用|请求|用)?(量|额度|限额)",
     re.IGNORECASE,
 )
+_RATE_FIRST = re.compile(r"\W*rate[ _-]?limit", re.IGNORECASE)
 _ZERO = re.compile(r"\blimit:? ?0\b(?![.,]?\d)", re.IGNORECASE)
 
 
 def kind_of_text(text: str) -> ErrorKind | None:
     """What the words say; None when they say nothing known."""
+    if _RATE_FIRST.match(text):
+        return _K.RATE_LIMITED  # further on, such a message speaks of plans and payments (OpenAI)
     return next((kind for pattern, kind in _compiled() if pattern.search(text)), None)
 
 

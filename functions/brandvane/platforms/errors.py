@@ -172,7 +172,17 @@ def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: floa
 
 
 # Codes of a rate limit under which an empty wallet or a used-up month is told as well.
-_VAGUE = frozenset({"", "rate_limit_error", "rate_limit", "rate_limited", "resource_exhausted", "too_many_requests"})
+_VAGUE = frozenset(
+    {
+        "",
+        "rate_limit_error",
+        "rate_limit",
+        "rate_limited",
+        "resource_exhausted",
+        "too_many_requests",
+        "throttling_error",
+    }
+)
 _MONEY = re.compile(
     r"balance|credits? (are|is|have)|out of credits|insufficient (credit|fund)|recharge|spend(ing)? limit|arrears|余额|欠费|充值",
     re.IGNORECASE,

@@ -50,6 +50,7 @@ _RESETS = (
     "anthropic-ratelimit-tokens-reset",
     "anthropic-ratelimit-input-tokens-reset",
     "anthropic-ratelimit-output-tokens-reset",
+    "anthropic-ratelimit-unified-reset",
 )
 _PLAIN = ("retry-after", "x-retry-after", "msh-cooldown-seconds")
 
@@ -76,6 +77,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _spent(headers: Mapping[str, str], name: str) -> bool:
+    if name == "anthropic-ratelimit-unified-reset":
+        return headers.get("anthropic-ratelimit-unified-status") == "rejected"
     left = _number(headers.get(name.replace("reset", "remaining"), ""))
     if left is None:
         return not name.startswith("anthropic")  # it tells all of them always; one without a count says nothing
