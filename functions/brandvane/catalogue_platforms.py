@@ -128,6 +128,7 @@ def _settings(
     if not row.values and not set(ROW_FIELDS) <= set(told):
         return ()  # complained about already
     settings = resolve(row.name, told)
+    _known_models(row, record, told)
     if settings.parameters.get("search") and settings.protocol not in SEARCHES and not settings.search_body:
         record.fault(
             "parameters",
@@ -173,6 +174,18 @@ def _models(record: Record) -> tuple[str, ...]:
             remedy = "Use the name that the platform gives it (letters, digits and . _ : / @ -)"
             record.fault("models", "not a model's name", remedy, row=item.row, value=item.text)
     return tuple(dict.fromkeys(item.text for item in models))
+
+
+def _known_models(row: PlatformRow, record: Record, told: Mapping[str, Any]) -> None:
+    """A model that no price is known of is most likely misspelt or gone; who states its price, or another address, means it."""
+    if not row.values or "base_url" in told or {"price_input", "price_output"} <= set(told):
+        return
+    known = tuple(dict.fromkeys((*row.values["models"], *row.values.get("prices", {}))))
+    for item in record.scalars("models", single=True):
+        if _MODEL.fullmatch(item.text) and item.text not in known:
+            meant = did_you_mean(item.text, known, f"Known are: {', '.join(known)}")
+            remedy = f"{meant}; to ask it all the same, state its price_input and price_output"
+            record.fault("models", "not a model that is known of this platform", remedy, row=item.row, value=item.text)
 
 
 def _base_url(record: Record) -> str:

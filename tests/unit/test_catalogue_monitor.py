@@ -79,6 +79,14 @@ def test_a_protocol_that_is_not_implemented_is_a_fault() -> None:
     assert fault.remedy == "Did you mean 'openai_responses'"
 
 
+def test_a_model_that_is_not_known_of_its_platform_is_a_fault_unless_its_price_is_stated() -> None:
+    fault = only(monitor(_with("models: [gpt-5.6-terra, gpt-5.6-tera]")))
+    assert place(fault) == ("monitor.yaml", 3, "platforms.openai.models", "gpt-5.6-tera")
+    assert fault.remedy.startswith("Did you mean 'gpt-5.6-terra'; to ask it all the same")
+    priced = good(monitor(_with("models: gpt-9\nprice_input: 1\nprice_output: 2"))).monitor.platform("openai")
+    assert (priced.models, priced.price_of("gpt-9")) == (("gpt-9",), (1.0, 2.0))
+
+
 OWN = """platforms:
   router:
     protocol: openai_chat
