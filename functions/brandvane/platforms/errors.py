@@ -137,13 +137,13 @@ def _kind(dialects: tuple[str, ...], status: int, told: Told) -> tuple[ErrorKind
     said = kind_of_text(told.text)
     if said is not None:
         return said, ""
-    numbers = _told_status(told.codes, status)
-    if numbers == status or numbers < 400:
+    upstream = _told_status(told.codes, status)
+    if upstream == status:
         for code in told.codes:
             weak = weak_kind_of_code(code)
             if weak is not None and not (weak is _K.CLIENT_ERROR and _speaks(status)):
                 return weak, ""
-    return _by_status(numbers), ""
+    return _by_status(upstream), ""
 
 
 def _speaks(status: int) -> bool:
@@ -155,7 +155,7 @@ def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: floa
     """A limit of a day, of zero, or one that this request alone exceeds: no wait of minutes helps. And: is it a daily one?"""
     if told.zero or nothing_allowed(told.text):
         return _K.QUOTA_EXHAUSTED, False
-    if any("perday" in code or "permonth" in code for code in told.codes):
+    if any("perday" in each or "permonth" in each for each in told.codes):
         return _K.QUOTA_EXHAUSTED, True
     if TOO_LARGE_FOR_LIMIT.search(told.text) and wait is None:
         return _K.CONTEXT_TOO_LONG, False
