@@ -40,7 +40,7 @@ test-localstack: $(product) ## the contract suite against what AWS_ENDPOINT_URL 
 	@AWS_ACCESS_KEY_ID=$${AWS_ACCESS_KEY_ID:-test} AWS_SECRET_ACCESS_KEY=$${AWS_SECRET_ACCESS_KEY:-test} \
 	  AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} .venv/bin/pytest tests/contract
 
-test-llmock: $(product) $(llmock) ## a run against llmock, a server that others wrote (about two minutes)
+test-llmock: $(product) $(llmock) ## a run against llmock, a server that others wrote (about four minutes)
 	@.venv/bin/pytest -s tests/external
 
 fuzz: $(product) ## a million broken bodies through every reader (about fifteen minutes)

@@ -1,6 +1,6 @@
 """A run against a server that others wrote: llmock (PyPI) speaks four dialects, fails on command and judges its client.
 
-In real time, a minute or two; skipped where its program is not there (``make test-llmock`` installs and runs it).
+In real time, some minutes; skipped where its program is not there (``make test-llmock`` installs and runs it).
 """
 
 from __future__ import annotations

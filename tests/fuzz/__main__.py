@@ -36,7 +36,7 @@ def main() -> int:
     took = time.perf_counter() - started
     print(f"{given.number:,} bodies in {took:.0f} s, {findings} exceptions")
     rng = random.Random(given.seed)
-    kept = [ok for _ in range(min(given.number, 20_000)) for ok, _ in harmless(rng)]
+    kept = [ok for _ in range(min(given.number, 2_000)) for ok, _ in harmless(rng)]
     print(f"{sum(kept):,} of {len(kept):,} error bodies kept their kind ({100 * sum(kept) / max(len(kept), 1):.1f} %)")
     return 1 if findings or sum(kept) < 0.95 * len(kept) else 0
 
