@@ -14,7 +14,7 @@ from typing import Any
 
 from brandvane.task import Priority, prompt_hash_of, target_name
 
-CATALOGUE_VERSION = 1
+CATALOGUE_VERSION = 2  # 2: fields of platforms that earlier releases do not know
 BRAND_SLOT = "{brand}"
 PRIORITY_ORDER: Mapping[str, int] = {"high": 0, "normal": 1, "low": 2}
 
