@@ -489,7 +489,7 @@ async def test_a_cost_that_the_platform_tells_goes_before_the_price_row() -> Non
     output = [{"type": "message", "content": [{"type": "output_text", "text": "Acme."}]}]
     usage = {"input_tokens": 9, "output_tokens": 9, "cost": {"total_cost": 0.25}}
     body = {"status": "completed", "output": output, "usage": usage}
-    settings = {"protocol": "perplexity_agent", "price_input": 1.0, "price_output": 1.0}
+    settings: dict[str, Any] = {"protocol": "perplexity_agent", "price_input": 1.0, "price_output": 1.0}
     told = await ask(mocked(lambda _: httpx.Response(200, json=body)), **settings)
     assert isinstance(told, Answer)
     assert told.cost_microusd == 250_000
