@@ -11,10 +11,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 product  = .venv/.installed
 sam      = .tools/sam/.installed
 emulator = .tools/ministack/.installed
+llmock   = .tools/llmock/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens alarms redeploy-demo
+.PHONY: help demo chaos soak test test-localstack bench lint up down tools clean python screens alarms redeploy-demo test-llmock fuzz
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +51,12 @@ test-localstack: $(product) ## the contract suite against what AWS_ENDPOINT_URL 
 	  "docker compose -f infra/localstack-compose.yaml up -d && AWS_ENDPOINT_URL=http://localhost:4566 make test-localstack" >&2; exit 2; }
 	@AWS_ACCESS_KEY_ID=$${AWS_ACCESS_KEY_ID:-test} AWS_SECRET_ACCESS_KEY=$${AWS_SECRET_ACCESS_KEY:-test} \
 	  AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} .venv/bin/pytest tests/contract
+
+test-llmock: $(product) $(llmock) ## a run against llmock, a server that others wrote (about four minutes)
+	@.venv/bin/pytest -s tests/external
+
+fuzz: $(product) ## a million broken bodies through every reader (about fifteen minutes)
+	@.venv/bin/python -m tests.fuzz --number 1000000
 
 bench: $(product) $(sam) $(emulator) ## measure speed and size (docs/benchmarks.md)
 	@.venv/bin/python -m tests.bench
@@ -98,4 +105,8 @@ $(sam): requirements/sam.txt | python
 
 $(emulator): requirements/emulator.txt | python
 	$(call install,.tools/ministack,requirements/emulator.txt)
+	@touch $@
+
+$(llmock): requirements/llmock.txt | python
+	$(call install,.tools/llmock,requirements/llmock.txt)
 	@touch $@

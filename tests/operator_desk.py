@@ -49,6 +49,10 @@ class MemoryKeys:
         """Where it lies."""
         return f"/test/keys/{platform}"
 
+    async def value(self, platform: str, parameter: str = "") -> str | None:
+        """The key."""
+        return self.values.get(platform)
+
 
 @dataclass
 class StatedAlarms:

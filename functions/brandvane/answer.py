@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from brandvane.policy import ErrorKind
@@ -17,7 +17,7 @@ from brandvane.task import Outcome
 
 INLINE_MAX_BYTES = 8 * 1024  # one threshold everywhere (DESIGN §3)
 RAW_MAX_BYTES = 5 * 1024 * 1024
-ANSWER_VERSION = 1
+ANSWER_VERSION = 2  # 2: a citation's position, searches
 
 AnswerStatus = Literal["ok", "truncated", "refused", "filtered"]
 Scope = Literal["task", "target", "platform"]
@@ -29,11 +29,12 @@ class Usage:
 
     input_tokens: int = 0
     output_tokens: int = 0
-    reasoning_tokens: int = 0
+    reasoning_tokens: int = 0  # part of the output's
+    searches: int = 0  # that the platform bills apart
 
-    def cost_microusd(self, price: tuple[float, float]) -> int:
-        """Cost in micro-dollars at ``price``: dollars a million tokens, input and output (so tokens × price)."""
-        return round(self.input_tokens * price[0] + self.output_tokens * price[1])
+    def cost_microusd(self, price: tuple[float, float], price_search: float = 0.0) -> int:
+        """Cost in micro-dollars at ``price``: dollars a million tokens, input and output (so tokens × price), and dollars a search."""
+        return round(self.input_tokens * price[0] + self.output_tokens * price[1] + self.searches * price_search * 1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Citation:
     url: str
     title: str = ""
     kind: Literal["cited", "retrieved"] = "cited"
+    position: int | None = None  # cited: where in the text, in code points; retrieved: its rank, from 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     citations: tuple[Citation, ...] = ()
     search_queries: tuple[str, ...] = ()
-    cost_microusd: int = 0
+    cost_microusd: int = 0  # as the platform tells it, else by the price row
     request: Mapping[str, Any] = field(default_factory=dict)  # parameters as sent, never the key
     raw: str = ""
     latency_s: float = 0.0
@@ -97,12 +99,19 @@ def unpack(packed: bytes) -> Answer:
     """
     try:
         document = json.loads(zlib.decompress(packed))
-        usage = Usage(**document.pop("usage"))
-        citations = tuple(Citation(**row) for row in document.pop("citations"))
+        usage = Usage(**_known(Usage, document.pop("usage")))
+        citations = tuple(Citation(**_known(Citation, row)) for row in document.pop("citations"))
         queries = tuple(document.pop("search_queries"))
-        return Answer(**document, usage=usage, citations=citations, search_queries=queries)
+        rest = _known(Answer, document)
+        return Answer(**rest, usage=usage, citations=citations, search_queries=queries)
     except (zlib.error, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"stored answer cannot be read: {error}") from error
+
+
+def _known(shape: type, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What this release knows of a row: a newer one's further fields must not cost the answer."""
+    names = {f.name for f in fields(shape)}
+    return {name: value for name, value in row.items() if name in names}
 
 
 def answer_key(run_id: str, task_id: str, attempt_id: str) -> str:

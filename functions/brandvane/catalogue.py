@@ -14,7 +14,7 @@ from typing import Any
 
 from brandvane.task import Priority, prompt_hash_of, target_name
 
-CATALOGUE_VERSION = 1
+CATALOGUE_VERSION = 2  # 2: fields of platforms that earlier releases do not know
 BRAND_SLOT = "{brand}"
 PRIORITY_ORDER: Mapping[str, int] = {"high": 0, "normal": 1, "low": 2}
 
@@ -75,9 +75,13 @@ class PlatformSettings:
     day_budget_usd: float | None = None
     price_input: float = 0.0
     price_output: float = 0.0
+    price_search: float = 0.0  # dollars a web search, where the platform bills them apart
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)  # system, temperature, max_tokens, search, body fields
     headers: Mapping[str, str] = field(default_factory=dict)
+    key_header: str = ""  # the header that carries the key; empty: the protocol's own
+    locale: str = ""  # told where a question has none of its own
+    search_body: Mapping[str, Any] = field(default_factory=dict)  # openai_chat: what the body gets when search is on
     origins: Mapping[str, str] = field(default_factory=dict)  # field -> "platforms.toml" or "monitor.yaml"
 
     @property

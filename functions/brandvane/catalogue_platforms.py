@@ -9,9 +9,9 @@ from typing import Any
 from brandvane.catalogue import PlatformSettings
 from brandvane.catalogue_faults import Findings, did_you_mean
 from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar, kind_of
-from brandvane.catalogue_record import Record
-from brandvane.platforms.protocols import PROTOCOL_NAMES
-from brandvane.platforms.registry import PlatformRow, base_url_complaint, platform_rows, resolve
+from brandvane.catalogue_record import IDENTIFIER, Record
+from brandvane.platforms.protocols import OWN_FIELDS, PROTOCOL_NAMES, SEARCHES
+from brandvane.platforms.registry import PlatformRow, base_url_complaint, platform_rows, resolve, row_of_user
 
 FIELDS = (
     "models",
@@ -24,13 +24,21 @@ FIELDS = (
     "day_budget_usd",
     "price_input",
     "price_output",
+    "price_search",
     "parameters",
+    "search_body",
     "headers",
+    "key_header",
+    "key_parameter",
+    "locale",
 )
+ROW_FIELDS = ("protocol", "base_url", "models")  # what makes a platform that no table knows
 CALL_TIMEOUT_MAX_S = 285.0  # a lease is never over 300 s and lasts 15 s longer than the call (DESIGN §2)
 RATE_MAX = 1_000.0
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
+_PARAMETER = re.compile(r"/[A-Za-z0-9_.\-/]{1,900}")
+PLATFORM_MAX = 24  # the names of its queue and functions carry it
 _SECRET_HEADERS = frozenset(
     {"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"}
 )
@@ -46,15 +54,11 @@ def read_platforms(
     for name, overrides in _entries(node, row, file, findings):
         if name.text in rows:
             findings.fault(file, "a second entry for this platform", "Remove one", row=name.row, value=name.text)
-        elif name.text not in known:
-            remedy = did_you_mean(
-                name.text, known, f"Known are: {', '.join(known)}; others get a row in platforms.toml"
-            )
-            findings.fault(file, "unknown platform", remedy, row=name.row, field="platforms", value=name.text)
-        else:
+        elif name.text in known or _own_row(name, overrides, file, findings):
             rows[name.text] = name.row
             record = Record(overrides, file, findings, FIELDS, prefix=f"platforms.{name.text}")
-            settings.append(_settings(known[name.text], record, name, file, findings))
+            row_of = known.get(name.text) or row_of_user(name.text)
+            settings.extend(_settings(row_of, record, name, file, findings))
     return tuple(settings), rows
 
 
@@ -86,10 +90,24 @@ def _entries(node: Node | None, row: int, file: str, findings: Findings) -> list
     return good
 
 
-def _settings(row: PlatformRow, record: Record, name: Scalar, file: str, findings: Findings) -> PlatformSettings:
+def _own_row(name: Scalar, overrides: MapNode, file: str, findings: Findings) -> bool:
+    """Does the monitor itself say all that a row needs? Complains where it does not."""
+    missing = [field for field in ROW_FIELDS if overrides.get(field) is None]
+    if not missing and IDENTIFIER.fullmatch(name.text) and len(name.text) <= PLATFORM_MAX:
+        return True
+    known = platform_rows()
+    own = f"give it {', '.join(missing)} here" if missing else f"name it with a-z, 0-9 and '-', at most {PLATFORM_MAX}"
+    remedy = did_you_mean(name.text, known, f"Known are: {', '.join(known)}; for one of your own, {own}")
+    findings.fault(file, "unknown platform", remedy, row=name.row, field="platforms", value=name.text)
+    return False
+
+
+def _settings(
+    row: PlatformRow, record: Record, name: Scalar, file: str, findings: Findings
+) -> tuple[PlatformSettings, ...]:
     overrides: dict[str, Any] = {
         "models": _models(record),
-        "protocol": record.text("protocol"),
+        "protocol": _protocol(record),
         "base_url": _base_url(record),
         "rate": record.number("rate", 0, RATE_MAX, above=True),
         "in_flight": record.whole("in_flight", 1, 10_000),
@@ -98,20 +116,53 @@ def _settings(row: PlatformRow, record: Record, name: Scalar, file: str, finding
         "day_budget_usd": record.number("day_budget_usd", 0, 1_000_000, above=True),
         "price_input": record.number("price_input", 0, 10_000),
         "price_output": record.number("price_output", 0, 10_000),
+        "price_search": record.number("price_search", 0, 100),
         "parameters": _parameters(row, record),
+        "search_body": record.free("search_body"),
         "headers": _headers(record),
+        "key_header": _key_header(record),
+        "key_parameter": _key_parameter(record),
+        "locale": record.text("locale", longest=35),
     }
-    settings = resolve(row.name, {key: value for key, value in overrides.items() if value not in (None, "", (), {})})
-    if settings.protocol not in PROTOCOL_NAMES:
-        findings.fault(
-            file,
-            f"speaks the protocol {settings.protocol}, which this release does not implement",
-            f"Remove the platform; implemented: {', '.join(sorted(PROTOCOL_NAMES))}",
-            row=name.row,
-            field="platforms",
-            value=name.text,
+    told = {key: value for key, value in overrides.items() if value not in (None, "", (), {})}
+    if not row.values and not set(ROW_FIELDS) <= set(told):
+        return ()  # complained about already
+    settings = resolve(row.name, told)
+    _known_models(row, record, told)
+    if settings.parameters.get("search") and settings.protocol not in SEARCHES and not settings.search_body:
+        record.fault(
+            "parameters",
+            f"{settings.protocol} has no web search of its own",
+            "Remove search, or say in search_body what the platform wants in the request's body",
+            value="search",
         )
-    return settings
+    return (settings,)
+
+
+def _protocol(record: Record) -> str:
+    protocol = record.text("protocol")
+    if protocol and protocol not in PROTOCOL_NAMES:
+        remedy = did_you_mean(protocol, PROTOCOL_NAMES, f"Write one of: {', '.join(sorted(PROTOCOL_NAMES))}")
+        record.fault("protocol", "not a protocol that this release speaks", remedy, value=protocol)
+        return ""
+    return protocol
+
+
+def _key_header(record: Record) -> str:
+    header = record.text("key_header", longest=64)
+    if header and not _HEADER.fullmatch(header):
+        record.fault("key_header", "not a header's name", "Write one such as api-key, or none", value=header)
+        return ""
+    return header
+
+
+def _key_parameter(record: Record) -> str:
+    parameter = record.text("key_parameter", longest=1000)
+    if parameter and not _PARAMETER.fullmatch(parameter):
+        remedy = "Write an SSM parameter such as /team/keys/openai, or /aws/reference/secretsmanager/NAME"
+        record.fault("key_parameter", "not a parameter's name", remedy, value=parameter)
+        return ""
+    return parameter
 
 
 def _models(record: Record) -> tuple[str, ...]:
@@ -123,6 +174,18 @@ def _models(record: Record) -> tuple[str, ...]:
             remedy = "Use the name that the platform gives it (letters, digits and . _ : / @ -)"
             record.fault("models", "not a model's name", remedy, row=item.row, value=item.text)
     return tuple(dict.fromkeys(item.text for item in models))
+
+
+def _known_models(row: PlatformRow, record: Record, told: Mapping[str, Any]) -> None:
+    """A model that no price is known of is most likely misspelt or gone; who states its price, or another address, means it."""
+    if not row.values or "base_url" in told or {"price_input", "price_output"} <= set(told):
+        return
+    known = tuple(dict.fromkeys((*row.values["models"], *row.values.get("prices", {}))))
+    for item in record.scalars("models", single=True):
+        if _MODEL.fullmatch(item.text) and item.text not in known:
+            meant = did_you_mean(item.text, known, f"Known are: {', '.join(known)}")
+            remedy = f"{meant}; to ask it all the same, state its price_input and price_output"
+            record.fault("models", "not a model that is known of this platform", remedy, row=item.row, value=item.text)
 
 
 def _base_url(record: Record) -> str:
@@ -140,12 +203,14 @@ def _parameters(row: PlatformRow, record: Record) -> Mapping[str, Any]:
         if parameters.get(name) is not None:
             remedy = f"Write {instead} instead" if instead else "Remove it"
             record.fault("parameters", f"{row.name} answers {name} with an error", remedy, value=name)
-    for name in ("model", "messages", "stream"):
+    for name in sorted(OWN_FIELDS):
         if name in parameters:
             record.fault("parameters", f"{name} is set by the call itself", "Remove it", value=name)
     _parameter(record, parameters, "temperature", 0, 2)
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
         _parameter(record, parameters, name, 1, 1_000_000)
+    if parameters.get("search") not in (None, True, False):
+        record.fault("parameters", "search is a switch", "Write true or false", value=parameters["search"])
     if not isinstance(parameters.get("system", ""), str | None):
         record.fault("parameters", "system is not a text", "Quote it", value=parameters["system"])
     return parameters

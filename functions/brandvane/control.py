@@ -73,7 +73,10 @@ def paused(control: Control, pause: Pause) -> Control:
 
 
 def target_paused(control: Control, target: str, pause: Pause) -> Control:
-    """One target of the platform is paused."""
+    """One target of the platform is paused; as with the whole platform, a pause that is there is not made again or shortened."""
+    there = control.targets.get(target)
+    if there is not None and (there.until is None or (there.why, there.until) == (pause.why, pause.until)):
+        return control
     return replace(control, targets={**control.targets, target: pause})
 
 

@@ -101,7 +101,8 @@ def decide(
         return _again(now + wait, "throttle_count", deadline)
     if counts.retries >= counts.max_retry and not breaker_open:
         return End(Outcome.EMPTY if kind is ErrorKind.EMPTY else Outcome.RETRIES_USED_UP)
-    wait = _retry_wait(kind, counts.retries, rng)
+    # A wait that the platform names beside a 503 or 504 is kept to as well, where it is the longer one.
+    wait = max(_retry_wait(kind, counts.retries, rng), min(retry_after or 0.0, RETRY_AFTER_MAX_S))
     return _again(now + wait, None if breaker_open else "retry_count", deadline)
 
 

@@ -86,3 +86,11 @@ async def test_another_function_is_started_without_waiting_for_it() -> None:
     sent = functions.sent("invoke")[0]
     assert (sent["FunctionName"], sent["InvocationType"]) == ("st-scorer", "Event")
     assert json.loads(sent["Payload"]) == {"run_id": "甲"}
+
+
+async def test_a_row_may_say_where_its_key_lies_in_secrets_manager_too() -> None:
+    ssm = FakeClient(get_parameter=[{"Parameter": {"Value": "there"}}])
+    secrets = SsmSecrets(clients=clients_with(ssm=ssm), stack="st")
+    name = "/aws/reference/secretsmanager/team-gpt"
+    assert [await secrets.key("gpt", parameter=name), await secrets.key("gpt", parameter=name)] == ["there", "there"]
+    assert ssm.sent("get_parameter") == [{"Name": name, "WithDecryption": True}]

@@ -26,8 +26,8 @@ def test_equal_sets_of_brands_are_stored_once_and_shared_after_reading() -> None
 
 
 def test_a_document_of_a_newer_format_is_refused_with_its_version() -> None:
-    document = {**to_document(replace(catalogue(), version="v9")), "v": 2}
-    with pytest.raises(ValueError, match="catalogue v9 has format 2; this release reads 1"):
+    document = {**to_document(replace(catalogue(), version="v9")), "v": 3}
+    with pytest.raises(ValueError, match="catalogue v9 has format 3; this release reads 2"):
         from_document(document)
 
 
@@ -53,3 +53,14 @@ def test_a_platform_or_schedule_that_the_monitor_does_not_have_is_a_key_error() 
         catalogue().monitor.platform("kimi")
     with pytest.raises(KeyError, match="weekly"):
         catalogue().monitor.schedule("weekly")
+
+
+def test_a_catalogue_of_the_first_format_is_read_and_is_the_same_catalogue() -> None:
+    given = catalogue()
+    document = json.loads(json.dumps(to_document(given)))
+    document["v"] = 1
+    for row in document["monitor"]["platforms"]:
+        for name in ("key_header", "locale", "search_body", "price_search"):
+            del row[name]
+    assert from_document(document) == given
+    assert content_hash(from_document(document)) == content_hash(given)

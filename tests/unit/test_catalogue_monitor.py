@@ -72,10 +72,50 @@ def test_an_unknown_platform_is_a_fault_that_guesses() -> None:
     assert (*place(fault), fault.remedy) == ("monitor.yaml", 2, "platforms", "openia", "Did you mean 'openai'")
 
 
-def test_a_platform_whose_protocol_is_not_implemented_is_a_fault() -> None:
-    fault = only(monitor(f"platforms:\n  openai:\n  perplexity:\n{SCHEDULES}"))
-    assert place(fault) == ("monitor.yaml", 3, "platforms", "perplexity")
-    assert fault.message == "speaks the protocol openai_responses, which this release does not implement"
+def test_a_protocol_that_is_not_implemented_is_a_fault() -> None:
+    fault = only(monitor(f"platforms:\n  openai:\n    protocol: openai_response\n{SCHEDULES}"))
+    assert place(fault) == ("monitor.yaml", 3, "platforms.openai.protocol", "openai_response")
+    assert fault.message == "not a protocol that this release speaks"
+    assert fault.remedy == "Did you mean 'openai_responses'"
+
+
+def test_a_model_that_is_not_known_of_its_platform_is_a_fault_unless_its_price_is_stated() -> None:
+    fault = only(monitor(_with("models: [gpt-5.6-terra, gpt-5.6-tera]")))
+    assert place(fault) == ("monitor.yaml", 3, "platforms.openai.models", "gpt-5.6-tera")
+    assert fault.remedy.startswith("Did you mean 'gpt-5.6-terra'; to ask it all the same")
+    priced = good(monitor(_with("models: gpt-9\nprice_input: 1\nprice_output: 2"))).monitor.platform("openai")
+    assert (priced.models, priced.price_of("gpt-9")) == (("gpt-9",), (1.0, 2.0))
+
+
+OWN = """platforms:
+  router:
+    protocol: openai_chat
+    base_url: https://openrouter.ai/api/v1
+    models: acme/one
+"""
+
+
+def test_a_platform_of_ones_own_is_a_row_of_the_monitor() -> None:
+    (platform,) = good(monitor(f"{OWN}    headers: {{X-Title: Brandvane}}\n{SCHEDULES}")).monitor.platforms
+    assert (platform.name, platform.base_url, platform.models) == (
+        "router",
+        "https://openrouter.ai/api/v1",
+        ("acme/one",),
+    )
+    assert platform.origins["base_url"] == "monitor.yaml"
+
+
+def test_a_platform_of_ones_own_must_say_how_it_is_reached() -> None:
+    fault = only(monitor(f"platforms:\n  router:\n    protocol: openai_chat\n{SCHEDULES}"))
+    assert (fault.message, fault.value) == ("unknown platform", "router")
+    assert "give it base_url, models here" in fault.remedy
+
+
+def test_a_search_that_the_protocol_has_no_words_for_needs_them() -> None:
+    fault = only(monitor(f"{OWN}    parameters: {{search: true}}\n{SCHEDULES}"))
+    assert (fault.field, fault.value) == ("platforms.router.parameters", "search")
+    told = f"{OWN}    parameters: {{search: true}}\n    search_body: {{plugins: [web]}}\n{SCHEDULES}"
+    assert good(monitor(told)).monitor.platforms[0].search_body == {"plugins": ["web"]}
 
 
 def test_a_platform_named_twice_is_a_fault() -> None:

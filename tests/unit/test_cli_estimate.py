@@ -33,6 +33,11 @@ def test_the_system_prompt_is_paid_for_and_a_limit_shortens_the_answer() -> None
     assert call_usd(settings, "m1", "x" * 100) == pytest.approx((70 + 500) / 1e6)
 
 
+def test_a_call_that_searches_pays_for_a_search() -> None:
+    asking, searching = (platform(price_search=0.01, parameters={"search": on}) for on in (False, True))
+    assert call_usd(searching, "m1", "Who?") - call_usd(asking, "m1", "Who?") == pytest.approx(0.01)
+
+
 def test_a_model_with_a_price_of_its_own_costs_that() -> None:
     settings = platform(price_input=1.0, price_output=10.0, prices={"m2": (0.0, 1.0)})
 

@@ -110,9 +110,21 @@ def test_check_ends_with_0_when_every_platform_has_a_key() -> None:
         "set": True,
         "version": 1,
         "set_at": "2025-10-09T00:00:00+00:00",
+        "asked": None,
     }
     assert SECRET not in str(told)
 
 
 def test_check_as_json_ends_with_1_too_when_one_is_missing() -> None:
     assert _office().say(keys, "check", "--json").exit_code == 1
+
+
+def test_a_platform_that_cannot_be_reached_leaves_its_key_unjudged() -> None:
+    here = office(catalogue(platforms=(platform("openai", base_url="http://127.0.0.1:9/v1"),)), interactive=False)
+    here.say(keys, "set", "openai", "--stdin", stdin=SECRET)
+
+    told = here.json(keys, "check", "--ask")
+
+    assert (told["ok"], told["refused"]) == (True, [])
+    assert told["keys"][0]["asked"]["verdict"] == "unknown"
+    assert SECRET not in str(told)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from unit.catalogue_samples import good, monitor
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SAID = {
     "reserved_concurrency.py": [
@@ -36,3 +38,11 @@ def test_an_example_shows_the_naive_shape_and_this_one(name: str) -> None:
 def test_the_page_links_every_example() -> None:
     page = (DOCS / "faults.md").read_text(encoding="utf-8")
     assert all(f"(examples/{name})" in page for name in SAID)
+
+
+def test_the_rows_of_the_page_on_platforms_pass_the_check() -> None:
+    page = (DOCS / "platforms.md").read_text(encoding="utf-8")
+    rows = page.split("```yaml\n")[1].split("```")[0]
+    schedule = "schedules: [{id: daily, window: 02:00-04:00, deadline: 06:00}]\n"
+    found = good(monitor(rows + schedule)).monitor
+    assert found.platform_names == ("azure", "openrouter", "siliconflow", "vllm", "ollama", "hunyuan-tc3")

@@ -112,6 +112,19 @@ async def test_what_a_person_must_mend_pauses_the_platform_and_the_task_waits(ki
     assert await bench.queue.depth(QUEUE) == 0
 
 
+async def test_a_short_wait_beside_an_empty_wallet_is_not_believed() -> None:
+    bench = MemoryBench.new()
+    await taken(bench, failure(K.QUOTA_EXHAUSTED, retry_after=7.0))
+    assert bench.control().paused == Pause(K.QUOTA_EXHAUSTED, "worker", NOW, None)
+
+
+async def test_an_allowance_of_one_model_that_is_used_up_pauses_its_target_only() -> None:
+    bench = MemoryBench.new()
+    record = await taken(bench, failure(K.QUOTA_EXHAUSTED, scope="target"))
+    assert bench.control().paused is None
+    assert bench.control().targets == {record.target: Pause(K.QUOTA_EXHAUSTED, "worker", NOW, None)}
+
+
 async def test_a_vanished_model_pauses_its_target_only() -> None:
     bench = MemoryBench.new()
     record = await taken(bench, failure(K.MODEL_GONE))

@@ -115,7 +115,7 @@ def test_where_no_code_is_known_the_text_decides(text: str, kind: ErrorKind) -> 
         (401, K.AUTH_ERROR),
         (402, K.QUOTA_EXHAUSTED),
         (403, K.AUTH_ERROR),
-        (404, K.CLIENT_ERROR),
+        (404, K.MODEL_GONE),
         (408, K.TIMEOUT),
         (409, K.SERVER_ERROR),
         (413, K.CONTEXT_TOO_LONG),

@@ -14,6 +14,7 @@ import pytest
 
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.platforms.http_client import HttpPlatformClient, new_http, protocol
+from brandvane.platforms.tencent_tc3 import authorization
 from brandvane.policy import ErrorKind
 from brandvane.simulation.memory_clock import ManualClock
 from builders import platform
@@ -29,7 +30,7 @@ class Keys:
         self.keys = list(keys)
         self.asked: list[bool] = []
 
-    async def key(self, platform: str, *, fresh: bool = False) -> str | None:
+    async def key(self, platform: str, *, fresh: bool = False, parameter: str = "") -> str | None:
         """The first key, or the next one when asked anew."""
         self.asked.append(fresh)
         if fresh and len(self.keys) > 1:
@@ -167,12 +168,46 @@ async def test_a_key_stored_with_a_line_end_works() -> None:
     assert sent == ["Bearer secret-key"]
 
 
-async def test_a_refused_key_is_read_anew_for_the_next_call() -> None:
+async def test_a_refused_key_is_read_anew_once_and_pauses_nothing_when_another_one_is_stored() -> None:
     keys = Keys("old", "new")
     answered = await ask(mocked(lambda _: httpx.Response(401, json={"error": {"code": "invalid_api_key"}})), keys)
-    assert kind(answered) is ErrorKind.AUTH_ERROR
+    assert kind(answered) is ErrorKind.SERVER_ERROR
+    assert isinstance(answered, Failure)
+    assert (answered.scope, answered.message) == ("task", "an old key was refused; the new one is used")
     assert keys.asked == [False, True]
     assert keys.keys == ["new"]
+
+
+async def test_a_key_that_is_refused_although_it_is_the_stored_one_pauses_its_platform() -> None:
+    keys = Keys("only")
+    answered = await ask(mocked(lambda _: httpx.Response(401, json={"error": {"code": "invalid_api_key"}})), keys)
+    assert isinstance(answered, Failure)
+    assert (answered.kind, answered.scope, keys.asked) == (ErrorKind.AUTH_ERROR, "platform", [False, True])
+
+
+async def test_a_platform_that_wants_no_key_gets_none() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=COMPLETION)
+
+    keys = Keys(None)
+    assert isinstance(await ask(mocked(reply), keys, key_header="none"), Answer)
+    assert "Authorization" not in seen[0].headers
+    assert keys.asked == []
+
+
+async def test_a_row_may_name_the_header_of_its_key() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=COMPLETION)
+
+    await ask(mocked(reply), key_header="api-key")
+    assert seen[0].headers["api-key"] == "secret-key"
+    assert "Authorization" not in seen[0].headers
 
 
 async def test_a_complete_answer_over_the_wire_is_read() -> None:
@@ -409,3 +444,52 @@ async def test_a_calls_time_runs_from_its_slot() -> None:
         client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=ManualClock())
         reply = await client.ask(platform(base_url=base_url), "m1", "Who?", "", "t/1", 0.5, may_send)
     assert isinstance(reply, Answer)
+
+
+async def test_a_signed_protocol_signs_the_very_bytes_that_are_sent() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        message = {"Message": {"Content": "Acme."}, "FinishReason": "stop"}
+        return httpx.Response(200, json={"Response": {"Choices": [message], "RequestId": "r"}})
+
+    base_url = "https://hunyuan.tencentcloudapi.com"
+    parameters = {"system": "简短。", "search": True}
+    answered = await ask(
+        mocked(reply), Keys("id:secret"), protocol="tencent_tc3", base_url=base_url, parameters=parameters
+    )
+    assert isinstance(answered, Answer)
+    request = seen[0]
+    assert str(request.url) == f"{base_url}/"
+    now, host = float(request.headers["X-TC-Timestamp"]), request.headers["host"]
+    told = authorization(
+        "id", "secret", "hunyuan", host, "ChatCompletions", request.content, now, request.headers["content-type"]
+    )
+    assert request.headers["Authorization"] == told
+    assert answered.request["search"] is True
+    assert "Messages" not in answered.request
+
+
+async def test_a_row_may_ask_for_another_version_of_a_protocol() -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"content": [{"type": "text", "text": "Acme."}], "stop_reason": "end_turn"})
+
+    headers = {"Anthropic-Version": "2026-10-21"}
+    await ask(mocked(reply), protocol="anthropic_messages", base_url="https://a.example", headers=headers)
+    assert str(seen[0].url) == "https://a.example/v1/messages"
+    assert seen[0].headers.get_list("anthropic-version") == ["2026-10-21"]
+    assert seen[0].headers["x-api-key"] == "secret-key"
+
+
+async def test_a_cost_that_the_platform_tells_goes_before_the_price_row() -> None:
+    output = [{"type": "message", "content": [{"type": "output_text", "text": "Acme."}]}]
+    usage = {"input_tokens": 9, "output_tokens": 9, "cost": {"total_cost": 0.25}}
+    body = {"status": "completed", "output": output, "usage": usage}
+    settings: dict[str, Any] = {"protocol": "perplexity_agent", "price_input": 1.0, "price_output": 1.0}
+    told = await ask(mocked(lambda _: httpx.Response(200, json=body)), **settings)
+    assert isinstance(told, Answer)
+    assert told.cost_microusd == 250_000

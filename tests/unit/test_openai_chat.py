@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brandvane.answer import Answer, Citation, Failure, Usage, pack, unpack
@@ -137,7 +137,10 @@ def test_cited_sources_are_kept() -> None:
         {"type": "url_citation", "url_citation": {"url": 5}},
     ]
     reply = answered(body(message={"annotations": [cited, *odd, untitled]}))
-    assert reply.citations == (Citation("https://acme.example/a", "Acme"), Citation("https://zeta.example/", ""))
+    assert reply.citations == (
+        Citation("https://acme.example/a", "Acme", position=0),
+        Citation("https://zeta.example/", ""),
+    )
 
 
 @pytest.mark.parametrize("finish", ["insufficient_system_resource", "error"])
@@ -187,7 +190,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.fixed_dictionaries({}, optional=dict.fromkeys(("id", "model", "usage", "error"), JSON)),
     st.fixed_dictionaries({}, optional=dict.fromkeys(("content", "refusal", "annotations"), JSON)) | JSON,

@@ -85,8 +85,9 @@ def test_a_broken_server_or_body_waits_the_same_each_time(kind: ErrorKind, wait:
     assert decided(kind, n, jitter=1.0) == Again(NOW + wait, "retry_count")
 
 
-def test_a_server_error_waits_30_seconds_whatever_the_platform_asks() -> None:
-    assert decided(K.SERVER_ERROR, retry_after=120.0) == Again(NOW + 30, "retry_count")
+@pytest.mark.parametrize(("asked", "wait"), [(5.0, 30), (120.0, 120), (7200.0, 3600)])
+def test_a_server_error_waits_30_seconds_or_what_the_platform_asks_up_to_an_hour(asked: float, wait: float) -> None:
+    assert decided(K.SERVER_ERROR, retry_after=asked) == Again(NOW + wait, "retry_count")
 
 
 @pytest.mark.parametrize(

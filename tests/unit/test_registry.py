@@ -19,9 +19,10 @@ prices = { a = [1, 2] }
 ROWS = parse_rows(TABLE)
 
 
-def test_the_shipped_table_has_the_nine_platforms_over_https() -> None:
+def test_the_shipped_table_has_the_nine_platforms_and_two_that_search_over_https() -> None:
     rows = platform_rows()
-    assert set(rows) == {"openai", "hunyuan", "deepseek", "qwen", "doubao", "kimi", "gemini", "anthropic", "perplexity"}
+    nine = {"openai", "hunyuan", "deepseek", "qwen", "doubao", "kimi", "gemini", "anthropic", "perplexity"}
+    assert set(rows) == nine | {"openai-search", "qwen-search"}
     assert all(resolve(name, {}).base_url.startswith("https://") for name in rows)
 
 
@@ -31,9 +32,8 @@ def test_every_shipped_platform_has_a_price_for_its_usual_model() -> None:
         assert min(settings.price_of(settings.models[0])) > 0
 
 
-def test_only_platforms_without_a_chat_endpoint_need_another_protocol() -> None:
-    others = {name for name in platform_rows() if resolve(name, {}).protocol not in PROTOCOL_NAMES}
-    assert others == {"perplexity"}
+def test_every_shipped_platform_speaks_a_protocol_of_this_release() -> None:
+    assert {resolve(name, {}).protocol for name in platform_rows()} <= PROTOCOL_NAMES
 
 
 def test_endpoints_and_models_that_are_gone_are_not_in_the_table() -> None:

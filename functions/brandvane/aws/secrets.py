@@ -7,25 +7,29 @@ from brandvane.aws.keys import key_parameter
 
 
 class SsmSecrets:
-    """``/{stack}/keys/{platform}``."""
+    """``/{stack}/keys/{platform}``, or the parameter that a platform's row names.
+
+    A row may name a secret of Secrets Manager: SSM hands one out as the parameter ``/aws/reference/secretsmanager/NAME``.
+    """
 
     def __init__(self, *, clients: Clients, stack: str) -> None:
         self._clients = clients
         self._stack = stack
         self._keys: dict[str, str] = {}
 
-    async def key(self, platform: str, *, fresh: bool = False) -> str | None:
+    async def key(self, platform: str, *, fresh: bool = False, parameter: str = "") -> str | None:
         """The platform's key; None when none was put. ``fresh`` reads it anew (after a platform refused the key)."""
-        if fresh or platform not in self._keys:
-            self._keys.pop(platform, None)
-            value = await self._read(platform)
+        name = parameter or key_parameter(self._stack, platform)
+        if fresh or name not in self._keys:
+            self._keys.pop(name, None)
+            value = await self._read(name)
             if value is None:
                 return None
-            self._keys[platform] = value
-        return self._keys[platform]
+            self._keys[name] = value
+        return self._keys[name]
 
-    async def _read(self, platform: str) -> str | None:
-        return await SsmParameters(clients=self._clients).read(key_parameter(self._stack, platform))
+    async def _read(self, name: str) -> str | None:
+        return await SsmParameters(clients=self._clients).read(name)
 
 
 class SsmParameters:

@@ -68,7 +68,8 @@ def call_usd(settings: PlatformSettings, model: str, text: str) -> float:
         settings.parameters[name] for name in LIMIT_PARAMETERS if isinstance(settings.parameters.get(name), int)
     ]
     answered = min(ANSWER_TOKENS, *limits) if limits else ANSWER_TOKENS
-    return (asked * price_input + answered * price_output) / 1e6
+    searched = settings.price_search if settings.parameters.get("search") else 0.0  # at least once
+    return (asked * price_input + answered * price_output) / 1e6 + searched
 
 
 def estimate(calls: Iterable[Call], monitor: Monitor) -> Estimate:

@@ -1,4 +1,4 @@
-"""Where do operators keep platforms' keys? In SSM SecureStrings, ``/{stack}/keys/{platform}``; values go in and never come out."""
+"""Where do operators keep platforms' keys? In SSM SecureStrings, ``/{stack}/keys/{platform}``; no value is ever shown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from brandvane.aws.client import Clients
 from brandvane.aws.keys import key_parameter
+from brandvane.aws.secrets import SsmSecrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,13 @@ class KeyStore(Protocol):
         """Where a platform's key lies."""
         ...
 
+    async def value(self, platform: str, parameter: str = "") -> str | None:
+        """The key, to ask its platform with; to nobody else. ``parameter``: where it lies, if the platform's row says so."""
+        ...
+
 
 class SsmKeyStore:
-    """``KeyStore`` on SSM. Reading asks for names and dates; the encrypted values that come with them are thrown away."""
+    """``KeyStore`` on SSM. ``known`` asks for names and dates; the encrypted values that come with them are thrown away."""
 
     def __init__(self, *, clients: Clients, stack: str) -> None:
         self._clients = clients
@@ -45,6 +50,10 @@ class SsmKeyStore:
     def name_of(self, platform: str) -> str:
         """The parameter's name."""
         return key_parameter(self._stack, platform)
+
+    async def value(self, platform: str, parameter: str = "") -> str | None:
+        """The key."""
+        return await SsmSecrets(clients=self._clients, stack=self._stack).key(platform, parameter=parameter)
 
     async def put(self, platform: str, value: str) -> KeyFacts:
         """Set a platform's key."""

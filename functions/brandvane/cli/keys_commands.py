@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from brandvane.cli.errors import CliError
 from brandvane.cli.key_store import KeyFacts
 from brandvane.cli.lookup import current_catalogue, platform_named, platforms_known
 from brandvane.cli.view import say, say_json, table
+
+if TYPE_CHECKING:
+    from brandvane.platforms.key_probe import KeyVerdict
 
 KEY_MAX = 4096  # SSM's limit for a standard parameter
 
@@ -64,27 +69,67 @@ def _checked(given: str) -> str:
 
 
 @keys.command()
+@click.option("--ask", is_flag=True, help="Ask each platform whether it takes its key, where that costs nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @desk_options
-def check(as_json: bool, desk: Desk) -> None:
-    """Say which platforms of the monitor have a key. Exit code 1 when one is missing."""
+def check(ask: bool, as_json: bool, desk: Desk) -> None:
+    """Say which platforms of the monitor have a key. Exit code 1 when one is missing, or refused.
+
+    Without --ask no platform is asked: a key that is there may still be a wrong one.
+    """
     names, found = desk.run(_known(desk))
     missing = [name for name in names if name not in found]
+    verdicts = desk.run(_asked(desk, [name for name in names if name in found])) if ask else {}
+    refused = [name for name, told in verdicts.items() if told.verdict == "refused"]
     if as_json:
-        say_json({"ok": not missing, "missing": missing, "keys": [_document(desk, name, found) for name in names]})
+        rows = [_document(desk, name, found, verdicts) for name in names]
+        say_json({"ok": not missing and not refused, "missing": missing, "refused": refused, "keys": rows})
     elif not names:
         say("the monitor has no platform that needs a key")
     else:
-        say(*table(("platform", "key", "set"), [_row(name, found) for name in names]))
+        heads = ("platform", "key", "set", "asked")[: 4 if ask else 3]
+        say(*table(heads, [(*_row(name, found), *_said(name, verdicts))[: len(heads)] for name in names]))
     if missing:
         raise CliError(f"no key for {', '.join(missing)}: brandvane keys set {missing[0]}")
+    if refused:
+        raise CliError(f"refused: the key of {', '.join(refused)}: brandvane keys set {refused[0]}")
+
+
+async def _asked(desk: Desk, names: list[str]) -> dict[str, KeyVerdict]:
+    """What each platform says to its key; those whose settings are not known are not asked."""
+    from brandvane.platforms.http_client import new_http
+    from brandvane.platforms.key_probe import KeyVerdict, probe
+
+    catalogue = await current_catalogue(desk)
+    if catalogue is None:
+        return {name: KeyVerdict("unknown", "push a catalogue first") for name in names}
+    verdicts = {}
+    async with new_http() as http:
+        for name in names:
+            settings = catalogue.monitor.platform(name)
+            key = await desk.keys.value(name, settings.key_parameter)
+            verdicts[name] = await probe(http, settings, (key or "").strip(), desk.clock.now())
+    return verdicts
+
+
+def _said(name: str, verdicts: Mapping[str, KeyVerdict]) -> tuple[str]:
+    told = verdicts.get(name)
+    return ("",) if told is None else (f"{told.verdict}: {told.why}" if told.why else told.verdict,)
 
 
 async def _known(desk: Desk) -> tuple[list[str], dict[str, KeyFacts]]:
-    """The platforms of the current monitor (before the first push: those deployed), and the keys there are."""
+    """The current monitor's platforms that want a key (before the first push: those deployed), and the keys there are."""
     catalogue = await current_catalogue(desk)
-    names = list(catalogue.monitor.platform_names) if catalogue is not None else list(await platforms_known(desk))
-    return names, await desk.keys.known()
+    found = await desk.keys.known()
+    if catalogue is None:
+        return list(await platforms_known(desk)), found
+    wanting = [platform for platform in catalogue.monitor.platforms if platform.key_header != "none"]
+    for platform in wanting:
+        if platform.key_parameter:
+            found.pop(platform.name, None)  # what may lie in the usual place is not what its worker reads
+            if await desk.keys.value(platform.name, platform.key_parameter):
+                found[platform.name] = KeyFacts(platform.name, 1)
+    return [platform.name for platform in wanting], found
 
 
 def _row(name: str, found: dict[str, KeyFacts]) -> tuple[str, str, str]:
@@ -94,12 +139,15 @@ def _row(name: str, found: dict[str, KeyFacts]) -> tuple[str, str, str]:
     return name, f"version {facts.version}", "" if facts.set_at is None else f"{facts.set_at:%Y-%m-%d %H:%M %Z}"
 
 
-def _document(desk: Desk, name: str, found: dict[str, KeyFacts]) -> dict[str, object]:
-    facts = found.get(name)
+def _document(
+    desk: Desk, name: str, found: dict[str, KeyFacts], verdicts: Mapping[str, KeyVerdict]
+) -> dict[str, object]:
+    facts, told = found.get(name), verdicts.get(name)
     return {
         "platform": name,
         "parameter": desk.keys.name_of(name),
         "set": facts is not None,
         "version": None if facts is None else facts.version,
         "set_at": None if facts is None or facts.set_at is None else facts.set_at.isoformat(),
+        "asked": None if told is None else {"verdict": told.verdict, "why": told.why},
     }

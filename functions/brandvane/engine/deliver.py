@@ -147,14 +147,14 @@ class Delivery:
         if kind is ErrorKind.RATE_LIMITED:
             await self._limiter.push(task.platform, now + max(reply.retry_after or 0.0, 0.0), epoch)
             return False
-        if kind in PAUSES_TARGET:
-            await self._limiter.pause(task.platform, Pause(kind, "worker", now), task.target)
-            return True
-        if kind in PAUSES_PLATFORM:
-            until = now + reply.retry_after if reply.retry_after is not None else None
-            await self._limiter.pause(task.platform, Pause(kind, "worker", now, until))
-            return True
-        return False
+        if kind not in PAUSES_TARGET and kind not in PAUSES_PLATFORM:
+            return False
+        # A short wait said beside an empty wallet is not believed: only a person mends that. A long one is when an allowance returns.
+        returns = reply.retry_after is not None and reply.retry_after > RETRY_AFTER_MAX_S
+        until = now + reply.retry_after if returns and reply.retry_after is not None else None
+        one = kind in PAUSES_TARGET or reply.scope == "target"
+        await self._limiter.pause(task.platform, Pause(kind, "worker", now, until), task.target if one else None)
+        return True
 
     async def _end(self, task: Task, outcome: Outcome, kind: ErrorKind, reply: Failure) -> None:
         body = (

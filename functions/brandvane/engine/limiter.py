@@ -99,14 +99,18 @@ class Limiter:
         self._telemetry.event("limiter_pushed", platform=platform, until=until, epoch=epoch)
 
     async def pause(self, platform: str, pause: Pause, target: str | None = None) -> None:
-        """Pause a platform, or one target of it."""
-        await self.change(
-            platform,
-            lambda item: controls_of.target_paused(item, target, pause) if target else controls_of.paused(item, pause),
-        )
-        self._telemetry.event(
-            "paused", platform=platform, target=target, why=pause.why, who=pause.who, until=pause.until
-        )
+        """Pause a platform, or one target of it. Told once: calls that were under way all come to the same pause."""
+        made = [False]
+
+        def compute(item: Control) -> Control:
+            new = controls_of.target_paused(item, target, pause) if target else controls_of.paused(item, pause)
+            made[0] = new != item
+            return new
+
+        await self.change(platform, compute)
+        if made[0]:
+            told = {"why": pause.why, "who": pause.who, "until": pause.until}
+            self._telemetry.event("paused", platform=platform, target=target, **told)
 
     async def resume(self, platform: str) -> None:
         """Lift every pause of a platform; a new epoch begins."""

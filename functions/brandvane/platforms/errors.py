@@ -1,136 +1,85 @@
-"""What does an error answer mean? By code and type before text, by text before status (research/visibility §4.0, §4.2).
+"""What does an error answer mean? By code and type before text, by text before status (DESIGN §4.6, §5).
 
-The tables hold the codes of the OpenAI-compatible platforms. The same word can mean different things on two platforms
-(``insufficient_quota`` is an empty wallet at OpenAI and a per-minute limit at DashScope), so a platform's own row wins.
+One reading for all platforms: ``read_error`` says kind, scope and the wait that was asked for; ``classify`` makes a failure of it.
+A platform's own codes go before the general ones, because the same word can mean different things on two platforms
+(``insufficient_quota`` is an empty wallet at OpenAI and a per-minute limit at DashScope).
 """
 
 from __future__ import annotations
 
-import json
 import re
+import socket
+import ssl
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from brandvane.answer import Failure, Scope
-from brandvane.platforms.retry_after import body_wait, retry_after
-from brandvane.policy import PAUSES_PLATFORM, PAUSES_TARGET, ErrorKind
+from brandvane.catalogue import PlatformSettings
+from brandvane.platforms.error_body import Told, read_told
+from brandvane.platforms.error_codes import STATUSES, TARGET_ONLY, dialects_of, kind_of_code, weak_kind_of_code
+from brandvane.platforms.error_texts import TOO_LARGE_FOR_LIMIT, by_the_day, kind_of_text, nothing_allowed
+from brandvane.platforms.retry_after import retry_after, told_wait
+from brandvane.policy import PAUSES_PLATFORM, PAUSES_TARGET, RETRY_AFTER_MAX_S, ErrorKind
 
 MESSAGE_MAX = 200
 _K = ErrorKind
+_WAITING_HELPS = frozenset({_K.RATE_LIMITED, _K.SERVER_ERROR, _K.QUOTA_EXHAUSTED, _K.TIMEOUT})
+RETRYABLE = frozenset({_K.RATE_LIMITED, _K.TIMEOUT, _K.SERVER_ERROR, _K.MALFORMED, _K.EMPTY})
+# Only a page of a gateway says these in its heading, with whatever status it was passed on.
+_PAGES: tuple[tuple[re.Pattern[str], ErrorKind], ...] = (
+    (re.compile(r"being rate limited|too many requests", re.IGNORECASE), _K.RATE_LIMITED),
+)
 
-_BY_CODE: Mapping[str, ErrorKind] = {
-    "insufficient_quota": _K.QUOTA_EXHAUSTED,
-    "credit_balance_exhausted": _K.QUOTA_EXHAUSTED,
-    "organization_spend_limit_exceeded": _K.QUOTA_EXHAUSTED,
-    "project_spend_limit_exceeded": _K.QUOTA_EXHAUSTED,
-    "organization_usage_limit_exceeded": _K.QUOTA_EXHAUSTED,
-    "billing_not_active": _K.QUOTA_EXHAUSTED,
-    "billing_error": _K.QUOTA_EXHAUSTED,
-    "arrearage": _K.QUOTA_EXHAUSTED,
-    "allocationquota.freetieronly": _K.QUOTA_EXHAUSTED,
-    "prepaidbilloverdue": _K.QUOTA_EXHAUSTED,
-    "postpaidbilloverdue": _K.QUOTA_EXHAUSTED,
-    "commoditynotpurchased": _K.QUOTA_EXHAUSTED,
-    "budgetlimitexceeded": _K.QUOTA_EXHAUSTED,
-    "accountoverdueerror": _K.QUOTA_EXHAUSTED,
-    "setlimitexceeded": _K.QUOTA_EXHAUSTED,
-    "quotaexceeded": _K.QUOTA_EXHAUSTED,
-    "operationdenied.serviceoverdue": _K.QUOTA_EXHAUSTED,
-    "exceeded_current_quota_error": _K.QUOTA_EXHAUSTED,
-    "401007": _K.QUOTA_EXHAUSTED,
-    "401008": _K.QUOTA_EXHAUSTED,
-    "403004": _K.QUOTA_EXHAUSTED,
-    "rate_limit_exceeded": _K.RATE_LIMITED,
-    "rate_limit_error": _K.RATE_LIMITED,
-    "rate_limit_reached_error": _K.RATE_LIMITED,
-    "request_rate_limit_exceeded": _K.RATE_LIMITED,
-    "too_many_requests": _K.RATE_LIMITED,
-    "slow_down": _K.RATE_LIMITED,
-    "limit_requests": _K.RATE_LIMITED,
-    "limitrequests": _K.RATE_LIMITED,
-    "429001": _K.RATE_LIMITED,
-    "accountratelimitexceeded": _K.RATE_LIMITED,
-    "inflightbatchsizeexceeded": _K.RATE_LIMITED,
-    "requestbursttoofast": _K.RATE_LIMITED,
-    "resource_exhausted": _K.RATE_LIMITED,
-    "invalid_api_key": _K.AUTH_ERROR,
-    "invalidapikey": _K.AUTH_ERROR,
-    "authentication_error": _K.AUTH_ERROR,
-    "authenticationerror": _K.AUTH_ERROR,
-    "invalid_authentication_error": _K.AUTH_ERROR,
-    "permission_error": _K.AUTH_ERROR,
-    "permission_denied": _K.AUTH_ERROR,
-    "accessdenied": _K.AUTH_ERROR,
-    "401002": _K.AUTH_ERROR,
-    "model_not_found": _K.MODEL_GONE,
-    "modelnotfound": _K.MODEL_GONE,
-    "modelnotopen": _K.MODEL_GONE,
-    "invalidendpointormodel.notfound": _K.MODEL_GONE,
-    "invalid_model": _K.MODEL_GONE,
-    "model_deprecated": _K.MODEL_GONE,
-    "context_length_exceeded": _K.CONTEXT_TOO_LONG,
-    "content_filter": _K.CONTENT_FILTERED,
-    "content_filter_error": _K.CONTENT_FILTERED,
-    "content_policy_violation": _K.CONTENT_FILTERED,
-    "data_inspection_failed": _K.CONTENT_FILTERED,
-    "datainspectionfailed": _K.CONTENT_FILTERED,
-    "sensitivecontentdetected": _K.CONTENT_FILTERED,
-    "451001": _K.CONTENT_FILTERED,
-    "server_error": _K.SERVER_ERROR,
-    "internal_error": _K.SERVER_ERROR,
-    "internalserviceerror": _K.SERVER_ERROR,
-    "serveroverloaded": _K.SERVER_ERROR,
-    "overloaded_error": _K.SERVER_ERROR,
-    "engine_overloaded_error": _K.SERVER_ERROR,
-    "upstream_error": _K.SERVER_ERROR,
-}
-_BY_PLATFORM_CODE: Mapping[tuple[str, str], ErrorKind] = {("qwen", "insufficient_quota"): _K.RATE_LIMITED}
-_BY_PREFIX: tuple[tuple[str, ErrorKind], ...] = (
-    ("throttling", _K.RATE_LIMITED),
-    ("ratelimitexceeded", _K.RATE_LIMITED),
-    ("modelaccount", _K.RATE_LIMITED),
-    ("inputtextsensitive", _K.CONTENT_FILTERED),
-    ("outputtextsensitive", _K.CONTENT_FILTERED),
-    ("internalerror", _K.SERVER_ERROR),
-)
-_BY_TEXT: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), kind)
-    for pattern, kind in (
-        (r"insufficient balance|balance.{0,20}not enough|credit balance is too low|余额不足|欠费", _K.QUOTA_EXHAUSTED),
-        (r"credits? (are|is) depleted|out of credits|exceeded your current quota", _K.QUOTA_EXHAUSTED),
-        (r"maximum context length|context window|request too large|prompt is too long", _K.CONTEXT_TOO_LONG),
-        (r"(incorrect|invalid|expired).{0,20}api[ _-]?key|api key not valid", _K.AUTH_ERROR),
-        (r"model.{0,80}(does not exist|not found|has been deprecated|is deprecated|no longer)", _K.MODEL_GONE),
-        (r"rate[\s_-]*limit|too many requests|访问频率|请求过于频繁", _K.RATE_LIMITED),
-        (r"content (management )?policy|content.?filter|inappropriate content|敏感|违规", _K.CONTENT_FILTERED),
-        (r"overloaded|server is busy|服务繁忙", _K.SERVER_ERROR),
-    )
-)
-_BY_STATUS: Mapping[int, ErrorKind] = {
-    401: _K.AUTH_ERROR,
-    402: _K.QUOTA_EXHAUSTED,
-    403: _K.AUTH_ERROR,
-    408: _K.TIMEOUT,
-    409: _K.SERVER_ERROR,
-    413: _K.CONTEXT_TOO_LONG,
-    425: _K.SERVER_ERROR,
-    429: _K.RATE_LIMITED,
-    451: _K.CONTENT_FILTERED,
-    504: _K.TIMEOUT,
-}
-_WAITING_HELPS = frozenset({_K.RATE_LIMITED, _K.SERVER_ERROR, _K.QUOTA_EXHAUSTED})
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an error means. ``wait_s``: seconds that the platform asks to wait; ``message`` is safe to log."""
+
+    kind: ErrorKind
+    scope: Scope
+    wait_s: float | None
+    message: str
+    daily: bool = False  # an allowance of a day or longer, which comes back by itself
+
+    @property
+    def retryable(self) -> bool:
+        """May the same call be sent again without a person acting first?"""
+        return self.kind in RETRYABLE
+
+
+def hint(settings: PlatformSettings) -> str:
+    """What tells whose codes a platform speaks: its name and its address."""
+    return f"{settings.name} {settings.base_url}"
+
+
+def read_error(platform: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> Reading:
+    """Read an HTTP answer that is an error. ``headers`` have lower-case names; ``platform``: name, address, or both."""
+    told = read_told(body, headers)
+    wait = retry_after(headers, now)
+    if wait is None:
+        wait = told_wait(told.documents, told.text, now)
+    kind, code = _kind(dialects_of(platform), status, told)
+    daily = False
+    soon = wait is not None and wait <= RETRY_AFTER_MAX_S
+    if kind is _K.QUOTA_EXHAUSTED and code == "" and soon and not _MONEY.search(told.text):
+        kind = _K.RATE_LIMITED  # who names a short wait means an allowance that comes back, not an empty wallet
+    if kind is _K.AUTH_ERROR and _MONEY.search(told.text):
+        kind = _K.QUOTA_EXHAUSTED  # Perplexity and relays say 401 when the credits are used up
+    if kind is _K.RATE_LIMITED:
+        kind, daily = _rate_or_quota(told, code, headers, wait)
+    shown = ", ".join(told.codes[:4]) or told.text[:MESSAGE_MAX]
+    message = f"HTTP {status}: {_safe(shown)}"[:MESSAGE_MAX]
+    return Reading(kind, _scope(kind, code), wait if kind in _WAITING_HELPS else None, message, daily)
 
 
 def classify(platform: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> Failure:
-    """Read an HTTP answer that is an error. ``headers`` have lower-case names."""
-    codes, text = _told(body)
-    kind = _kind(platform, status, codes, text)
-    wait = None
-    if kind in _WAITING_HELPS:
-        told = retry_after(headers, now)
-        wait = body_wait(body) if told is None else told
-    shown = ", ".join(codes) or text[:MESSAGE_MAX]
-    return failure(kind, f"HTTP {status}: {_safe(shown)}", retry_after=wait, status=status, body=body)
+    """Read an HTTP answer that is an error, as a failure."""
+    found = read_error(platform, status, headers, body, now)
+    wait = found.wait_s
+    if found.daily:
+        # What a platform asks to wait when a day's allowance is gone is the wait of its minute's (Gemini): look again in an hour.
+        wait = max(wait or 0.0, RETRY_AFTER_MAX_S + 1)
+    return failure(found.kind, found.message, retry_after=wait, status=status, body=body, scope=found.scope)
 
 
 def failure(
@@ -140,59 +89,134 @@ def failure(
     retry_after: float | None = None,
     status: int | None = None,
     body: bytes = b"",
+    scope: Scope | None = None,
 ) -> Failure:
-    """A failure with the scope that its kind has."""
-    scope: Scope = "platform" if kind in PAUSES_PLATFORM else "target" if kind in PAUSES_TARGET else "task"
+    """A failure with the scope that its kind has, unless another is given."""
     raw = body[:20_000].decode("utf-8", "replace")
-    return Failure(kind, message[:MESSAGE_MAX], scope, retry_after, status, raw)
+    return Failure(kind, message[:MESSAGE_MAX], scope or _scope(kind, ""), retry_after, status, raw)
 
 
-def _kind(platform: str, status: int, codes: tuple[str, ...], text: str) -> ErrorKind:
-    for code in codes:
-        known = _BY_PLATFORM_CODE.get((platform, code)) or _BY_CODE.get(code)
+def transport_failure(error: Exception) -> Failure:
+    """What an exception of the connection means: nothing of it is the question's fault, so the call may be made again."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and len(chain) < 8 and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    name = type(error).__name__
+    if any(isinstance(e, socket.gaierror) for e in chain):
+        return failure(_K.TIMEOUT, "connection lost: the host's name cannot be resolved (DNS)")
+    if any(isinstance(e, ssl.SSLError) for e in chain) or "CERTIFICATE" in str(error).upper():
+        return failure(_K.TIMEOUT, "connection lost: no secure connection (TLS)")
+    if name == "DecodingError":
+        return failure(_K.MALFORMED, "the body's compression is broken")
+    if name in ("InvalidURL", "UnsupportedProtocol"):
+        return failure(_K.CLIENT_ERROR, "base_url is not a URL that can be called")
+    if name == "LocalProtocolError":
+        return failure(_K.CLIENT_ERROR, "the request cannot be sent as it is (LocalProtocolError)")
+    return failure(_K.TIMEOUT, f"connection lost: {name}")
+
+
+def _scope(kind: ErrorKind, code: str) -> Scope:
+    if kind in PAUSES_TARGET or (kind in PAUSES_PLATFORM and code in TARGET_ONLY):
+        return "target"
+    return "platform" if kind in PAUSES_PLATFORM else "task"
+
+
+def _kind(dialects: tuple[str, ...], status: int, told: Told) -> tuple[ErrorKind, str]:
+    """The kind, and the code that decided it ("" when none did)."""
+    if told.flagged:
+        return _K.CONTENT_FILTERED, ""
+    for code in told.codes:
+        known = kind_of_code(code, dialects)
         if known is not None:
-            return known
-        for prefix, kind in _BY_PREFIX:
-            if code.startswith(prefix):
-                return kind
-    for pattern, kind in _BY_TEXT:
-        if pattern.search(text):
-            return kind
-    return _by_status(_told_status(codes, status))
+            return known, code
+    if told.markup:
+        page = next((kind for pattern, kind in _PAGES if pattern.search(told.text)), None)
+        return page or _by_status(status), ""
+    said = kind_of_text(told.text)
+    if said is not None:
+        return said, ""
+    upstream = _told_status(told.codes, status)
+    if upstream == status:
+        for code in told.codes:
+            weak = weak_kind_of_code(code)
+            if weak is not None and not (weak is _K.CLIENT_ERROR and _speaks(status)):
+                return weak, ""
+    return _by_status(upstream), ""
+
+
+def _speaks(status: int) -> bool:
+    """Does the status say more than that the request was wrong?"""
+    return status in STATUSES or status >= 500
+
+
+def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: float | None) -> tuple[ErrorKind, bool]:
+    """A limit of a day, of zero, or one that this request alone exceeds: no wait of minutes helps. And: is it a daily one?"""
+    if told.zero or nothing_allowed(told.text):
+        return _K.QUOTA_EXHAUSTED, False
+    if any("perday" in each or "permonth" in each for each in told.codes):
+        return _K.QUOTA_EXHAUSTED, True
+    if TOO_LARGE_FOR_LIMIT.search(told.text) and wait is None:
+        return _K.CONTEXT_TOO_LONG, False
+    if by_the_day(told.text) and wait is None:
+        return _K.QUOTA_EXHAUSTED, True
+    if "exhausted your capacity" in told.text and wait is not None and wait > RETRY_AFTER_MAX_S:
+        return _K.QUOTA_EXHAUSTED, True
+    if headers.get("x-should-retry", "").lower() == "false":
+        return _K.QUOTA_EXHAUSTED, False
+    empty = wait is None and kind_of_text(told.text) is _K.QUOTA_EXHAUSTED and not _per_minute(told)
+    if code in _VAGUE and (empty or _MONEY.search(told.text)):
+        return _K.QUOTA_EXHAUSTED, False
+    return _K.RATE_LIMITED, False
+
+
+# Codes of a rate limit under which an empty wallet or a used-up month is told as well.
+_VAGUE = frozenset(
+    {
+        "",
+        "rate_limit_error",
+        "rate_limit",
+        "rate_limited",
+        "resource_exhausted",
+        "too_many_requests",
+        "throttling_error",
+    }
+)
+_MONEY = re.compile(
+    r"balance|credits? (are|is|have)|out of credits|insufficient (credit|fund)|recharge|spend(ing)? limit|arrears|余额|欠费|充值",
+    re.IGNORECASE,
+)
+_MINUTE = re.compile(r"per[ _-]?(minute|second|min)\b|\b[rtq]p[ms]\b|check quota", re.IGNORECASE)
+
+
+def _per_minute(told: Told) -> bool:
+    return _MINUTE.search(told.text) is not None or any("perminute" in code for code in told.codes)
 
 
 def _told_status(codes: tuple[str, ...], status: int) -> int:
-    """Gateways put the upstream's status into the body's code, inside HTTP 200 too."""
-    numbers = [int(code) for code in codes if code.isascii() and code.isdigit() and len(code) == 3]
-    return next((n for n in numbers if 400 <= n < 600), status)
+    """Gateways put the upstream's status into the body's code, inside HTTP 200 too; longer numbers begin with one (TokenHub)."""
+    for code in codes:
+        if code.isascii() and code.isdigit() and len(code) in (3, 6):
+            number = int(code[:3])
+            if 400 <= number < 600:
+                return number
+    return status
 
 
 def _by_status(status: int) -> ErrorKind:
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
+    if status in STATUSES:
+        return STATUSES[status]
     if status < 300:
         return _K.MALFORMED  # an error that calls itself a success and names no reason we know
     return _K.SERVER_ERROR if status >= 500 else _K.CLIENT_ERROR
 
 
-def _told(body: bytes) -> tuple[tuple[str, ...], str]:
-    """Codes and types (lower case, the most specific first) and the text of an error body, whatever its shape."""
-    try:
-        document: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return (), body[:2000].decode("utf-8", "replace")
-    if isinstance(document, list) and document:
-        document = document[0]
-    if not isinstance(document, dict):
-        return (), str(document)[:2000]
-    error = document.get("error", document)
-    if not isinstance(error, dict):
-        return (), str(error)[:2000]
-    told = [error.get(name) for name in ("upstream_code", "code", "type", "status")]
-    codes = tuple(str(value).lower() for value in told if isinstance(value, (str, int)) and str(value) != "")
-    return codes, str(error.get("message", ""))[:2000]
+_SECRETS = re.compile(
+    r"(?:sk|ak|rk|pk|key|Bearer|AIza|AKID)[-_ ]?[A-Za-z0-9*_\-]{6,}|\b(?=[A-Za-z_\-]*\d)[A-Za-z0-9_\-]{28,}\b"
+)
 
 
 def _safe(text: str) -> str:
     """One line, with anything that looks like a key struck out."""
-    return re.sub(r"(sk|key|Bearer)[-_ ][A-Za-z0-9*_\-]{6,}", "[key]", " ".join(text.split()))
+    return _SECRETS.sub("[key]", " ".join(text.split()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -14,33 +15,41 @@ import httpx
 
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import failure
+from brandvane.platforms.errors import failure, transport_failure
+from brandvane.platforms.protocols import MODULES, OWN_FIELDS
 from brandvane.policy import ErrorKind
 from brandvane.ports import Clock, MaySend, Unavailable
 
-# Loaded when first used, so that a worker imports the one protocol that its platform speaks.
-_MODULES: Mapping[str, str] = {"openai_chat": "brandvane.platforms.openai_chat"}
 CONNECT_TIMEOUT_S = 10.0
 READY_TIMEOUT_S = 12.0  # names, connection and TLS
 PREPARE_TIMEOUT_S = 2.0
+NO_KEY = "none"  # as ``key_header``: the platform wants no key
+_MODEL = frozenset({"model"})
+_SAID = ("system", "search")  # parameters that a protocol words in its own way
 KEEP_ALIVE_S = 20.0  # below what servers commonly close at, so that no call meets a closing connection
 
 
 class Secrets(Protocol):
     """Where keys come from."""
 
-    async def key(self, platform: str, *, fresh: bool = False) -> str | None:
-        """The platform's key, or None where there is none."""
+    async def key(self, platform: str, *, fresh: bool = False, parameter: str = "") -> str | None:
+        """The platform's key, or None where there is none. ``parameter``: where it lies, if not where keys usually lie."""
         ...
 
 
 class ProtocolModule(Protocol):
     """What a protocol module offers."""
 
-    PATH: str
+    def path(self, settings: PlatformSettings, model: str) -> str:
+        """What is appended to the base URL."""
+        ...
 
     def request_body(self, settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
         """The JSON to send."""
+        ...
+
+    def headers(self, settings: PlatformSettings, key: str, content: bytes, now: float) -> dict[str, str]:
+        """What carries the key; ``content`` is the body as it is sent, for protocols that sign it."""
         ...
 
     def read(
@@ -69,7 +78,7 @@ def protocol(name: str) -> ProtocolModule:
     Raises:
         KeyError: this release does not speak it.
     """
-    module: ProtocolModule = importlib.import_module(_MODULES[name])
+    module: ProtocolModule = importlib.import_module(MODULES[name])
     return module
 
 
@@ -93,7 +102,7 @@ class HttpPlatformClient:
         with contextlib.suppress(
             Unavailable, OSError, TimeoutError, KeyError
         ):  # the call itself will say what is wrong
-            await self._secrets.key(settings.name)
+            await self._key(settings)
             protocol(settings.protocol)
             await self._ask_ourselves()
             url = httpx.URL(settings.base_url)
@@ -112,7 +121,7 @@ class HttpPlatformClient:
 
         async with asyncio.timeout(PREPARE_TIMEOUT_S), await asyncio.start_server(reply, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()
-            await self._fetch(f"http://{host}:{port}/", {}, {"X-Client-Request-Id": "rehearsal"}, at_once)
+            await self._fetch(f"http://{host}:{port}/", b"{}", {"X-Client-Request-Id": "rehearsal"}, at_once)
 
     async def ask(
         self,
@@ -126,21 +135,26 @@ class HttpPlatformClient:
     ) -> Answer | Failure | None:
         """One call; from ``may_send`` on, ``timeout`` seconds bound all of it, to the last byte."""
         try:
-            key = await self._secrets.key(settings.name)
+            key = await self._key(settings)
         except Unavailable:
             return failure(ErrorKind.SERVER_ERROR, f"the key of {settings.name} cannot be read just now")
-        key = key if key is None else key.strip()
-        if not key:
+        if not key and settings.key_header != NO_KEY:
             return failure(
                 ErrorKind.AUTH_ERROR, f"no key is stored for {settings.name}: brandvane keys set {settings.name}"
             )
-        if not (key.isascii() and key.isprintable()):
+        if not (key.isascii() and key.isprintable()) and key:
             return failure(ErrorKind.AUTH_ERROR, f"the stored key of {settings.name} is not plain ASCII: set it anew")
         speaks = protocol(settings.protocol)
         body = speaks.request_body(settings, model, prompt)
-        headers = {"Authorization": f"Bearer {key}", "X-Client-Request-Id": request_id, **settings.headers}
-        if locale:
-            headers.setdefault("Accept-Language", locale)
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        headers = httpx.Headers({"Content-Type": "application/json", "X-Client-Request-Id": request_id})
+        if key:
+            headers.update(speaks.headers(settings, key, content, self._clock.now()))
+        headers.update(settings.headers)  # a row may ask for another version of a protocol; its checks let no key in
+        spoken = locale or settings.locale
+        if spoken:
+            headers.setdefault("Accept-Language", spoken)
+        url = settings.base_url.rstrip("/") + speaks.path(settings, model)
         begun = [self._clock.now()]
 
         async def sending() -> bool:
@@ -149,31 +163,48 @@ class HttpPlatformClient:
             begun[0] = self._clock.now()
             return True
 
-        reply = await self._exchange(settings, speaks, body, headers, timeout, sending)
+        reply = await self._exchange(settings, speaks, url, content, headers, timeout, sending)
         if reply is None:
             return None
-        latency = self._clock.now() - begun[0]
-        if isinstance(reply, Failure) and reply.kind is ErrorKind.AUTH_ERROR:
-            # Forget the key that was refused: after a person has set another one, warm workers must not use the old.
-            await self._secrets.key(settings.name, fresh=True)
-        if isinstance(reply, Answer):
-            parameters = {name: value for name, value in body.items() if name != "messages"}
-            system = settings.parameters.get("system")
-            parameters |= {"locale": locale, **({"system": system} if system else {})}
-            cost = reply.usage.cost_microusd(settings.price_of(model))
-            return replace(reply, request=parameters, latency_s=round(latency, 3), cost_microusd=cost)
-        return replace(reply, latency_s=round(latency, 3))
+        latency = round(self._clock.now() - begun[0], 3)
+        if isinstance(reply, Failure):
+            if reply.kind is ErrorKind.AUTH_ERROR and reply.http_status is not None:
+                reply = await self._with_fresh_key(settings, key, reply)
+            return replace(reply, latency_s=latency)
+        parameters = {name: value for name, value in body.items() if name not in OWN_FIELDS or name in _MODEL}
+        parameters |= {name: settings.parameters[name] for name in _SAID if settings.parameters.get(name)}
+        cost = reply.cost_microusd or reply.usage.cost_microusd(settings.price_of(model), settings.price_search)
+        request = parameters | {"model": model, "locale": spoken}
+        return replace(reply, request=request, latency_s=latency, cost_microusd=cost)
+
+    async def _key(self, settings: PlatformSettings, *, fresh: bool = False) -> str:
+        if settings.key_header == NO_KEY:
+            return ""
+        key = await self._secrets.key(settings.name, fresh=fresh, parameter=settings.key_parameter)
+        return (key or "").strip()
+
+    async def _with_fresh_key(self, settings: PlatformSettings, used: str, reply: Failure) -> Failure:
+        """Read a refused key anew, once: a warm worker may hold the old one after a person has set another."""
+        try:
+            stored = await self._key(settings, fresh=True)
+        except Unavailable:
+            return reply
+        if stored and stored != used:
+            return replace(
+                reply, kind=ErrorKind.SERVER_ERROR, scope="task", message="an old key was refused; the new one is used"
+            )
+        return reply
 
     async def _exchange(
         self,
         settings: PlatformSettings,
         speaks: ProtocolModule,
-        body: dict[str, Any],
+        url: str,
+        body: bytes,
         headers: Mapping[str, str],
         timeout: float,
         may_send: MaySend,
     ) -> Answer | Failure | None:
-        url = settings.base_url.rstrip("/") + speaks.PATH
         loop = asyncio.get_running_loop()
         what = "no connection"
         try:
@@ -194,16 +225,12 @@ class HttpPlatformClient:
             return failure(ErrorKind.TIMEOUT, what)
         except TooLarge:
             return failure(ErrorKind.MALFORMED, f"the answer is larger than {RAW_MAX_BYTES} bytes")
-        except httpx.TimeoutException as error:
-            return failure(ErrorKind.TIMEOUT, type(error).__name__)
-        except httpx.InvalidURL:
-            return failure(ErrorKind.CLIENT_ERROR, f"base_url of {settings.name} is not a URL")
-        except httpx.HTTPError as error:
-            return failure(ErrorKind.TIMEOUT, f"connection lost: {type(error).__name__}")
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return transport_failure(error)
         return speaks.read(settings, status, got, content, self._clock.now())
 
     async def _fetch(
-        self, url: str, body: dict[str, Any], headers: Mapping[str, str], may_send: MaySend
+        self, url: str, body: bytes, headers: Mapping[str, str], may_send: MaySend
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body.
 
@@ -217,7 +244,7 @@ class HttpPlatformClient:
                 raise NotSent
 
         traced = {"trace": trace}
-        async with self._http.stream("POST", url, json=body, headers=headers, extensions=traced) as response:
+        async with self._http.stream("POST", url, content=body, headers=headers, extensions=traced) as response:
             chunks: list[bytes] = []
             size = 0
             async for chunk in response.aiter_bytes():

@@ -1,31 +1,52 @@
 """How is a question asked in the OpenAI chat protocol, and how is the answer read?
 
 Shape: ``POST {base_url}/chat/completions`` with ``model, messages``; the answer's text is ``choices[0].message.content``
-(OpenAI API reference, *Create chat completion*). Many platforms speak it; their differences are parameters of their row.
+(OpenAI API reference, *Create chat completion*). Many platforms speak it; their differences are parameters of their row:
+Ark and DeepSeek put thoughts into ``reasoning_content`` (not read), DeepSeek sends blank lines before the document, DashScope's
+``search_info`` and Ark's bots' ``references`` name sources, OpenRouter puts an error into a choice.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import classify, failure
+from brandvane.platforms.errors import failure
+from brandvane.platforms.reading import (
+    answered,
+    cited,
+    count,
+    document_of,
+    listed,
+    malformed,
+    mapping,
+    retrieved,
+    spoken,
+    told_error,
+    word,
+)
+from brandvane.platforms.request import bearer
 from brandvane.policy import ErrorKind
 
 PATH = "/chat/completions"
-_THINKING = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
+headers = bearer
 _FINISH: Mapping[str, AnswerStatus] = {"length": "truncated", "content_filter": "filtered", "sensitive": "filtered"}
 _FAILED_FINISH = frozenset({"insufficient_system_resource", "error"})
+
+
+def path(settings: PlatformSettings, model: str) -> str:
+    """Below the base URL."""
+    return PATH
 
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send; ``system`` becomes the first message, every other parameter of the row goes in as it is."""
     parameters = dict(settings.parameters)
     system = parameters.pop("system", None)
+    if parameters.pop("search", False):
+        parameters = {**settings.search_body, **parameters}
     messages = [{"role": "system", "content": system}] if system else []
     return {"model": model, "messages": [*messages, {"role": "user", "content": prompt}], **parameters}
 
@@ -34,86 +55,73 @@ def read(
     settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
 ) -> Answer | Failure:
     """Read a response, whatever it is."""
-    if status >= 300:
-        return classify(settings.name, status, headers, body, now)
-    if not body.strip():
-        return failure(ErrorKind.EMPTY, f"HTTP {status} with an empty body", status=status)
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):  # the second: brackets nested without end
-        return failure(ErrorKind.MALFORMED, f"HTTP {status} with a body that is not JSON", status=status, body=body)
-    if not isinstance(document, dict):
-        return failure(ErrorKind.MALFORMED, "the body is not a JSON object", status=status, body=body)
-    if document.get("error"):
-        return classify(settings.name, status, headers, body, now)
-    choice = _first(document.get("choices"))
+    document = document_of(settings, status, headers, body, now)
+    if isinstance(document, Failure):
+        return document
+    choice = mapping(next(iter(listed(document.get("choices"))), None))
+    error = document.get("error") or choice.get("error")
+    if error:
+        return told_error(settings, status, headers, error, body, now)
     message = choice.get("message")
     if not isinstance(message, dict):
-        return failure(ErrorKind.MALFORMED, "the body has no choices[0].message", status=status, body=body)
-    return _answer(settings, document, choice, message, body, status)
-
-
-def _answer(
-    settings: PlatformSettings,
-    document: dict[str, Any],
-    choice: dict[str, Any],
-    message: dict[str, Any],
-    body: bytes,
-    status: int,
-) -> Answer | Failure:
-    finish = str(choice.get("finish_reason") or "")
+        return _no_message(settings, status, headers, document, body, now)
+    finish = word(choice.get("finish_reason"))
     if finish in _FAILED_FINISH:
         return failure(ErrorKind.SERVER_ERROR, f"finish_reason {finish}", status=status, body=body)
-    text = _THINKING.sub("", _text(message.get("content"))).strip()
-    refusal = message.get("refusal")
-    kind: AnswerStatus = "refused" if isinstance(refusal, str) and refusal else _FINISH.get(finish, "ok")
-    if kind == "refused":
-        text = text or str(refusal)
-    if kind == "ok" and not text:
-        return failure(ErrorKind.EMPTY, "the answer has no text", status=status, body=body)
-    usage = _usage(document.get("usage"))
-    return Answer(
+    text = spoken(_text(message.get("content")))
+    refusal = word(message.get("refusal"))
+    kind: AnswerStatus = "refused" if refusal else _FINISH.get(finish, "ok")
+    return answered(
         status=kind,
-        text=text,
-        served_model=str(document.get("model") or ""),
-        finish_reason=finish,
-        provider_request_id=str(document.get("id") or ""),
-        usage=usage,
-        citations=_citations(message.get("annotations")),
-        raw=body.decode("utf-8", "replace"),
+        text=text or refusal,
+        body=body,
+        http_status=status,
+        model=document.get("model"),
+        finish=finish,
+        request_id=document.get("id"),
+        usage=_usage(mapping(document.get("usage"))),
+        citations=_citations(document, message),
     )
 
 
-def _first(choices: Any) -> dict[str, Any]:
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
+def _no_message(
+    settings: PlatformSettings,
+    status: int,
+    headers: Mapping[str, str],
+    document: dict[str, Any],
+    body: bytes,
+    now: float,
+) -> Failure:
+    """Gateways and platforms put errors of other shapes into a success (MiniMax ``base_resp``, ``{"code", "message"}``)."""
+    told = told_error(settings, status, headers, document, body, now)
+    if told.kind is not ErrorKind.MALFORMED and ("choices" not in document or not document["choices"]):
+        return told
+    return malformed("the body has no choices[0].message", status, body)
 
 
 def _text(content: Any) -> str:
     """``content`` is a string, or (some platforms) a list of parts."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    return "".join(str(p.get("text", "")) for p in parts if isinstance(p, dict) and p.get("type", "text") == "text")
+    parts = [part for part in listed(content) if isinstance(part, dict) and part.get("type", "text") == "text"]
+    return "".join(word(part.get("text")) for part in parts)
 
 
-def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage()
-    details = usage.get("completion_tokens_details")
-    reasoning = _count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
-    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), reasoning)
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
-
-
-def _citations(annotations: Any) -> tuple[Citation, ...]:
-    rows = annotations if isinstance(annotations, list) else []
-    cited = [row.get("url_citation") for row in rows if isinstance(row, dict) and row.get("type") == "url_citation"]
-    return tuple(
-        Citation(c["url"], str(c.get("title") or ""))
-        for c in cited
-        if isinstance(c, dict) and isinstance(c.get("url"), str)
+def _usage(usage: dict[str, Any]) -> Usage:
+    details = mapping(usage.get("completion_tokens_details"))
+    return Usage(
+        count(usage.get("prompt_tokens")),
+        count(usage.get("completion_tokens")),
+        count(details.get("reasoning_tokens")),
+        count(usage.get("num_search_queries")),
     )
+
+
+def _citations(document: dict[str, Any], message: dict[str, Any]) -> Iterator[Citation]:
+    for row in listed(message.get("annotations")):
+        if isinstance(row, dict) and row.get("type") == "url_citation":
+            yield from cited(row.get("url_citation", row))
+    for rows in (document.get("search_results"), mapping(document.get("search_info")).get("search_results")):
+        yield from retrieved(rows)
+    yield from retrieved(document.get("references"))
+    yield from retrieved(message.get("references"))

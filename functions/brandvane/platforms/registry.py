@@ -41,7 +41,7 @@ def parse_rows(text: str) -> dict[str, PlatformRow]:
     Raises:
         ValueError: not TOML, an unknown field, a missing one, or a base URL that is not allowed.
     """
-    known = {f.name for f in fields(PlatformSettings)} - {"name", "origins", "key_parameter"}
+    known = {f.name for f in fields(PlatformSettings)} - {"name", "origins"}
     rows = {}
     for name, row in tomllib.loads(text).items():
         if strange := set(row) - known - _NOT_SETTINGS:
@@ -64,12 +64,15 @@ def resolve(name: str, overrides: Mapping[str, Any], rows: Mapping[str, Platform
     Raises:
         KeyError: there is no such platform.
     """
-    row = (platform_rows() if rows is None else rows)[name]
+    known = platform_rows() if rows is None else rows
+    row = (
+        row_of_user(name) if name not in known and {"protocol", "base_url", "models"} <= set(overrides) else known[name]
+    )
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for source, given in ((DEFAULTS_FILE, row.values), (MONITOR_FILE, overrides)):
         for field, value in given.items():
-            if field in ("parameters", "headers", "prices"):
+            if field in ("parameters", "headers", "prices", "search_body"):
                 values[field] = {**values.get(field, {}), **value}
                 origins.update({f"{field}.{key}": source for key in value})
             else:
@@ -81,11 +84,16 @@ def resolve(name: str, overrides: Mapping[str, Any], rows: Mapping[str, Platform
     if "price_input" in overrides or "price_output" in overrides:
         values["prices"] = {}
         origins = {key: source for key, source in origins.items() if not key.startswith("prices.")}
-    for field in ("rate", "call_timeout_s", "price_input", "price_output"):
+    for field in ("rate", "call_timeout_s", "price_input", "price_output", "price_search"):
         if field in values:
             values[field] = float(values[field])
     values["prices"] = {model: (float(a), float(b)) for model, (a, b) in values.get("prices", {}).items()}
     return PlatformSettings(**{**values, "name": name, "models": tuple(values["models"]), "origins": origins})
+
+
+def row_of_user(name: str) -> PlatformRow:
+    """The row of a platform that only a monitor file knows: everything about it stands there."""
+    return PlatformRow(name, MappingProxyType({}), MappingProxyType({}))
 
 
 def base_url_complaint(url: str) -> str | None:
