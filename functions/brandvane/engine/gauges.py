@@ -109,12 +109,17 @@ class Gauges:
         self._known: dict[str, _Known] = {}
         self._planned: set[str] = set()
 
-    async def platforms(self, workers: Sequence[Deployed]) -> dict[str, Look]:
-        """Publish what each platform is about; those that could be looked at."""
+    async def platforms(self, workers: Sequence[Deployed], stop_at: float) -> dict[str, Look]:
+        """Publish what each platform is about; those that could be looked at before ``stop_at``.
+
+        A sweep that is cut off by its function's timeout would publish nothing at all.
+        """
         monitor = await self._monitor()
         looks = {}
         for worker in workers:
             try:
+                if self._clock.now() >= stop_at:
+                    raise TimeoutError("the sweep had no time left")
                 looks[worker.platform] = await self._platform(worker, monitor)
             except Exception as error:  # one that cannot be asked must not keep runs from ending, nor hide the others
                 self._telemetry.event("gauges_not_published", platform=worker.platform, error=repr(error))

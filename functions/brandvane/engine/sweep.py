@@ -99,7 +99,7 @@ class Scanner:
                     await self._end_run(run, stop_at)
                 except Unavailable as error:
                     self._telemetry.event("run_not_ended", run_id=run.run_id, error=str(error))
-        looks = await self._gauges.platforms(workers)
+        looks = await self._gauges.platforms(workers, stop_at)
         in_hand = {platform: look.unfinished for platform, look in looks.items()}
         runs = [await self._step(run, in_hand) for run in unfinished]
         await self._gauges.of_runs(runs, looks)
