@@ -22,7 +22,8 @@ def readable(resources: Resources) -> set[str]:
     return {s["Resource"] for s in statements if s["Action"] == "ssm:GetParameter"}
 
 
-def test_there_is_a_topic_a_severity_and_the_notifier_hears_them_all(resources: Resources) -> None:
+def test_there_is_a_topic_a_severity_and_the_notifier_hears_them_all(processed: Processed) -> None:
+    resources = processed(SlackWebhook="/bv/slack")
     topics = {n: r["Properties"]["TopicName"] for n, r in resources.items() if r["Type"] == "AWS::SNS::Topic"}
     assert topics == {"TopicP0": "stack-p0", "TopicP1": "stack-p1", "TopicP2": "stack-p2"}
     events = resources["Notifier"]["Properties"]["Events"].values()
@@ -30,7 +31,8 @@ def test_there_is_a_topic_a_severity_and_the_notifier_hears_them_all(resources: 
     assert {event["Properties"]["Topic"] for event in events} == set(topics)
 
 
-def test_without_webhooks_the_notifier_reads_no_parameter(resources: Resources) -> None:
+def test_without_webhooks_there_is_no_notifier_and_its_role_reads_no_parameter(resources: Resources) -> None:
+    assert "Notifier" not in resources
     assert readable(resources) == set()
 
 

@@ -60,7 +60,8 @@ def test_no_endpoint_is_ever_put_into_a_function(resources: Resources) -> None:
     assert not [n for n, f in functions(resources).items() if "ENDPOINT" in str(f["Environment"])]
 
 
-def test_time_limits_memory_and_handlers_are_as_agreed(resources: Resources) -> None:
+def test_time_limits_memory_and_handlers_are_as_agreed(processed: Callable[..., Resources]) -> None:
+    resources = processed(SlackWebhook="/bv/slack")
     settings = {
         f["FunctionName"].removeprefix("stack-"): (f["Handler"], f["Timeout"], f["MemorySize"])
         for f in functions(resources).values()
