@@ -44,7 +44,7 @@ down: $(product) ## stop the local stack
 	@.venv/bin/brandvane local down
 
 test: lint $(emulator) ## lint and all tests
-	@.venv/bin/pytest -n 2
+	@.venv/bin/pytest -n 2 --ignore tests/external
 
 test-localstack: $(product) ## the contract suite against what AWS_ENDPOINT_URL (and AWS_ENDPOINT_URL_DYNAMODB) name
 	@[ -n "$$AWS_ENDPOINT_URL" ] || { echo "Set AWS_ENDPOINT_URL to the emulator's address first, for example:" \
