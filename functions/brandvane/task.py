@@ -193,7 +193,7 @@ MOVES: Mapping[str, Move] = MappingProxyType(
         # A worker takes the task; whichever copy of the message comes first wins.
         "claim": _move("PENDING DISPATCHED", State.PULLED, "worker", "dispatch_no"),
         # The message never arrived: dispatch_no stays, so that a late copy still counts.
-        "resend": _move("DISPATCHED", State.PENDING, "scanner", "dispatch_no act_at", overdue=True),
+        "resend": _move("DISPATCHED", State.PENDING, "scanner", "act_at", overdue=True),
         "redrive": _move("DISPATCHED", State.PENDING, "operator", "dispatch_no"),
         "begin": _move("PULLED", State.RUNNING, "worker", "attempt_id", "paid_calls"),
         "release": _move("PULLED", State.PENDING, "worker", "attempt_id", "dispatch_no"),
@@ -207,7 +207,7 @@ MOVES: Mapping[str, Move] = MappingProxyType(
         # The walk of a final run ends a task wherever it is; RUNNING ones are left until their lease is over.
         "end_final": _move("PENDING DISPATCHED PULLED", State.WRITEBACK, "scanner operator", "act_at"),
         "finish": _move("WRITEBACK", None, "writeback", "attempt_id"),
-        "retry_failed": _move("FAILED", State.PENDING, "operator", "dispatch_no round", "dispatch_no round"),
+        "retry_failed": _move("FAILED", State.PENDING, "operator", "round", "dispatch_no round"),
     }
 )
 
@@ -215,8 +215,8 @@ MOVES: Mapping[str, Move] = MappingProxyType(
 TOUCHES: Mapping[str, Move] = MappingProxyType(
     {
         "heartbeat": _move("RUNNING", State.RUNNING, "worker", "attempt_id"),
-        "defer": _move("WRITEBACK", State.WRITEBACK, "writeback", "attempt_id act_at"),
-        "extend": _move("RUNNING", State.RUNNING, "scanner", "attempt_id act_at", overdue=True),
+        "defer": _move("WRITEBACK", State.WRITEBACK, "writeback", "act_at"),
+        "extend": _move("RUNNING", State.RUNNING, "scanner", "act_at", overdue=True),
     }
 )
 

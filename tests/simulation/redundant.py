@@ -7,7 +7,7 @@ A. *act_at names one write.* Every move sets ``act_at`` anew, from its mover's c
 B. *attempt_id names one claim.* It is fresh with every claim and every operator's retry, and changes at no other time.
 C. *The scanner looks first.* It acts on a record, read consistently, only when its ``act_at`` is 2 s past by the same clock reading
    that the move then carries (``Rescuer.act``).
-D. *FAILED is left by one move only*, the operator's retry, which raises ``round`` and ``dispatch_no`` together.
+D. *FAILED is left by one move only*, the operator's retry, which raises ``round``; the operator read the record as FAILED.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from collections.abc import Mapping
 BY_ACT_AT = "the move carries act_at as it was read: by A the record is as it was read, this field included"
 BY_LOOK = "by C act_at as read was 2 s past, and the move carries act_at as read: it still is"
 BY_OVERDUE = "whatever else changes act_at in this state and attempt puts it into the future, where 'overdue' refuses"
-BY_ROUND = "by D the other numbers are as read only while the record is FAILED in that round"
+BY_ROUND = "by D the round is as it was read only while the record is FAILED in it"
 
 PROOFS: Mapping[str, str] = {
     "resend without state": BY_ACT_AT,
-    "resend without dispatch_no": BY_ACT_AT,
     "resend without act_at": "DISPATCHED again under the same dispatch_no means a new message, due now or later: "
     + BY_OVERDUE,
     "resend without overdue": BY_LOOK,
@@ -35,7 +34,6 @@ PROOFS: Mapping[str, str] = {
     + BY_OVERDUE,
     "rescue without overdue": BY_LOOK,
     "extend without state": BY_ACT_AT,
-    "extend without attempt_id": BY_ACT_AT,
     "extend without act_at": "as for rescue: " + BY_OVERDUE,
     "extend without overdue": BY_LOOK,
     "end without state": BY_ACT_AT,
@@ -44,8 +42,5 @@ PROOFS: Mapping[str, str] = {
     "end without overdue": BY_LOOK,
     "end_final without state": BY_ACT_AT,
     "defer without state": BY_ACT_AT,
-    "defer without attempt_id": BY_ACT_AT,
     "retry_failed without state": BY_ROUND,
-    "retry_failed without dispatch_no": BY_ROUND,
-    "retry_failed without round": BY_ROUND,
 }

@@ -11,9 +11,10 @@ from brandvane import moves
 from brandvane.control import Control
 from brandvane.ports import Envelope, Unavailable
 from brandvane.result import row_of
+from brandvane.simulation.cloud import TooLarge
 from brandvane.simulation.cloud_queue import CloudQueue, as_read
 from brandvane.simulation.cloud_stores import CloudControls, CloudResults, CloudRuns
-from brandvane.simulation.cloud_tasks import CloudTasks, TooLarge
+from brandvane.simulation.cloud_tasks import CloudTasks
 from brandvane.simulation.faults import NONE, Faults, Trouble
 from brandvane.simulation.host import Host
 from brandvane.task import RECORD_VERSION, Outcome, State, Verdict
@@ -70,6 +71,35 @@ def test_a_control_item_that_was_swapped_twice_by_the_client_is_known_as_swapped
         return told
 
     assert set(on_cloud(always("dynamodb", "lost"), work)) == {None}
+
+
+def test_a_request_whose_caller_gives_up_takes_effect_all_the_same() -> None:
+    async def work(bench: Bench) -> State:
+        bench.cloud.tasks.create_at_once(task())
+        claim = moves.claim("openai", 1, "fresh", bench.host.now())
+        asked = asyncio.create_task(CloudTasks(bench.host, bench.cloud).move(task().task_id, claim))
+        await bench.loop.sleeper(0.0001)
+        asked.cancel()
+        await bench.loop.sleeper(1.0)
+        return bench.cloud.tasks.records[task().task_id].state
+
+    assert on_cloud(NONE, work) is State.PULLED
+
+
+def test_what_hangs_is_carried_out_at_once_later_or_never() -> None:
+    async def work(bench: Bench) -> set[str]:
+        store, records, seen = CloudTasks(bench.host, bench.cloud), bench.cloud.tasks.records, set()
+        for number in range(40):
+            planned = replace(task(), task_id=f"{number:032x}")
+            asked = asyncio.create_task(store.create([planned]))
+            await bench.loop.sleeper(0.2)
+            soon = planned.task_id in records
+            with pytest.raises(Unavailable):
+                await asked
+            seen.add("at once" if soon else "later" if planned.task_id in records else "never")
+        return seen
+
+    assert on_cloud(always("dynamodb", "hangs"), work) == {"at once", "later", "never"}
 
 
 def test_the_index_hears_of_a_write_later_than_the_table() -> None:

@@ -33,7 +33,7 @@ P, D, U, R, W, DONE, F = State  # in the order of a task's life
 DESIGN: dict[str, tuple[set[State], State | None, set[str], set[str], set[str], bool]] = {
     "dispatch": ({P}, D, {"dispatcher", "worker"}, {"dispatch_no"}, set(), False),
     "claim": ({P, D}, U, {"worker"}, {"dispatch_no"}, set(), False),
-    "resend": ({D}, P, {"scanner"}, {"dispatch_no", "act_at"}, set(), True),
+    "resend": ({D}, P, {"scanner"}, {"act_at"}, set(), True),
     "redrive": ({D}, P, {"operator"}, {"dispatch_no"}, set(), False),
     "begin": ({U}, R, {"worker"}, {"attempt_id"}, {"paid_calls"}, False),
     "release": ({U}, P, {"worker"}, {"attempt_id"}, {"dispatch_no"}, False),
@@ -45,12 +45,12 @@ DESIGN: dict[str, tuple[set[State], State | None, set[str], set[str], set[str], 
     "end": ({P, D, U, R}, W, {"scanner"}, {"act_at"}, set(), True),
     "end_final": ({P, D, U}, W, {"scanner", "operator"}, {"act_at"}, set(), False),
     "finish": ({W}, None, {"writeback"}, {"attempt_id"}, set(), False),
-    "retry_failed": ({F}, P, {"operator"}, {"dispatch_no", "round"}, {"dispatch_no", "round"}, False),
+    "retry_failed": ({F}, P, {"operator"}, {"round"}, {"dispatch_no", "round"}, False),
 }
 TOUCHED: dict[str, tuple[State, str, set[str], bool]] = {
     "heartbeat": (R, "worker", {"attempt_id"}, False),
-    "defer": (W, "writeback", {"attempt_id", "act_at"}, False),
-    "extend": (R, "scanner", {"attempt_id", "act_at"}, True),
+    "defer": (W, "writeback", {"act_at"}, False),
+    "extend": (R, "scanner", {"act_at"}, True),
 }
 CHANGES: dict[str, Callable[[Task], Change]] = {
     "dispatch": lambda t: moves.dispatched(t.platform, t.dispatch_no, NOW + 30, NOW),

@@ -27,7 +27,8 @@ WANTED = {Aim.IN_FLIGHT: 24, Aim.AFTER_ANSWER: 5}  # hits after which there is k
 DUPLICATES_EVERY_S = 3.0
 DUPLICATE_DELAYS_S = (0, 0, 1, 5)
 SCANNER_ON_S, SCANNER_OFF_S = 20.0, 190.0
-THROTTLE_AFTER, THROTTLE_S, THROTTLE_SHARE = 0.5, 6.0, 0.4  # share of the results so far, seconds, share of the calls
+# Longer, and each second of it would halve the rate once more: tasks would wait for minutes because of that, not of any kill.
+THROTTLE_AFTER, THROTTLE_S, THROTTLE_SHARE = 0.5, 2.0, 0.4  # share of the results so far, seconds, share of the calls
 
 
 class Trouble:

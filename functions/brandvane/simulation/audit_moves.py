@@ -33,7 +33,7 @@ class Rule:
 RULES: Mapping[str, Rule] = {
     "dispatch": Rule("PENDING", "DISPATCHED", "dispatch_no"),
     "claim": Rule("PENDING DISPATCHED", "PULLED", "dispatch_no"),
-    "resend": Rule("DISPATCHED", "PENDING", "dispatch_no act_at", overdue=True),
+    "resend": Rule("DISPATCHED", "PENDING", "act_at", overdue=True),
     "redrive": Rule("DISPATCHED", "PENDING", "dispatch_no"),
     "begin": Rule("PULLED", "RUNNING", "attempt_id"),
     "release": Rule("PULLED", "PENDING", "attempt_id", waits_anew=True),
@@ -45,10 +45,10 @@ RULES: Mapping[str, Rule] = {
     "end": Rule("PENDING DISPATCHED PULLED RUNNING", "WRITEBACK", "act_at", overdue=True),
     "end_final": Rule("PENDING DISPATCHED PULLED", "WRITEBACK", "act_at"),
     "finish": Rule("WRITEBACK", "DONE FAILED", "attempt_id"),
-    "retry_failed": Rule("FAILED", "PENDING", "dispatch_no round", waits_anew=True),
+    "retry_failed": Rule("FAILED", "PENDING", "round", waits_anew=True),
     "heartbeat": Rule("RUNNING", "RUNNING", "attempt_id"),
-    "defer": Rule("WRITEBACK", "WRITEBACK", "attempt_id act_at"),
-    "extend": Rule("RUNNING", "RUNNING", "attempt_id act_at", overdue=True),
+    "defer": Rule("WRITEBACK", "WRITEBACK", "act_at"),
+    "extend": Rule("RUNNING", "RUNNING", "act_at", overdue=True),
 }
 _COUNTED = ("retry_count", "throttle_count", "give_backs")
 _GROWS = {"retry": ("retry_count", "throttle_count"), "rescue": ("retry_count",), "give_back": ("give_backs",)}

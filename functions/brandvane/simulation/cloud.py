@@ -6,6 +6,8 @@ tables themselves are the right ones of ``memory_*``: what is faulty is the way.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -39,6 +41,10 @@ READ_TIMEOUT_S = 5.0  # of the clients in brandvane.aws.client, which try three 
 TRIES = 3
 BEFORE_S = 60.0  # the simulation begins this long before the run's window
 VISIBILITY_OF = {"plan": 1800.0, "writeback": 360.0, "sweep": 360.0}  # template.yaml; a platform's queue: 900 s
+
+
+class TooLarge(Exception):
+    """DynamoDB refuses an item above 400 KB, SQS a message above 1 MiB; the same again is refused again."""
 
 
 class Chances:
@@ -90,10 +96,19 @@ class Service:
             how = self._trouble(write)
             if how is not None:
                 return await self._troubled(host, effect, repeat or effect, how, half)
-        await host.pause(half)
+        await self._way_there(host, half, effect)
         result = effect()
         await host.pause(half)
         return result
+
+    async def _way_there(self, host: Host, seconds: float, effect: Callable[[], object]) -> None:
+        """The wait before a request takes effect: it does so too when its caller gives up, because its thread goes on."""
+        try:
+            await host.pause(seconds)
+        except asyncio.CancelledError:
+            if host.alive:
+                self._loop.call_soon(_unheard, effect)
+            raise
 
     def _trouble(self, write: bool) -> str | None:
         now = self._loop.time() - self._started
@@ -109,12 +124,15 @@ class Service:
             await host.pause(half * 2 * TRIES + self._rng.uniform(0.1, 1.0))
             raise Unavailable(f"{self._name} refuses")
         if how == "hangs":
-            if self._rng.random() < 0.5:
-                await host.pause(half)
-                effect()
+            if (
+                self._rng.random() < 0.5
+            ):  # carried out by one of the client's tries, whether or not somebody still waits for it
+                late = self._rng.random() < 0.5
+                wait = self._rng.uniform(half, READ_TIMEOUT_S * TRIES) if late else half
+                self._loop.call_later(wait, _unheard, effect)
             await host.pause(READ_TIMEOUT_S * TRIES)
             raise Unavailable(f"{self._name} does not answer")
-        await host.pause(half)
+        await self._way_there(host, half, effect)
         effect()
         await host.pause(self._rng.choice((0.05, READ_TIMEOUT_S)))  # a cut connection, or no reply in time
         if self._rng.random() < 0.3:
@@ -123,6 +141,12 @@ class Service:
         result = repeat()
         await host.pause(half)
         return result
+
+
+def _unheard(effect: Callable[[], object]) -> None:
+    """Carry out a request to which nobody listens any more."""
+    with contextlib.suppress(TooLarge):
+        effect()
 
 
 class Cloud:

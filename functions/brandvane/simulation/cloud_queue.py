@@ -11,8 +11,7 @@ from typing import Any
 
 from brandvane.policy import MAX_DELAY_S
 from brandvane.ports import Delivered, Envelope, Unavailable
-from brandvane.simulation.cloud import Cloud
-from brandvane.simulation.cloud_tasks import TooLarge
+from brandvane.simulation.cloud import Cloud, TooLarge
 from brandvane.simulation.host import Host
 
 BATCH_MAX = 10

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from brandvane.ports import Watched
-from brandvane.simulation.cloud import Cloud
+from brandvane.simulation.cloud import Cloud, TooLarge
 from brandvane.simulation.host import Host
 from brandvane.simulation.memory_tasks import applied
 from brandvane.simulation.meter import KB
@@ -20,10 +20,6 @@ from brandvane.task import RECORD_VERSION, Change, Moved, Task, Verdict, judge
 CREATE_AT_ONCE = 16  # threads of the clients in brandvane.aws.client
 ITEM_MAX = 400 * KB
 ENTRY_BYTES = 300  # of the watch index, about
-
-
-class TooLarge(Exception):
-    """DynamoDB refuses an item above 400 KB, SQS a message above 1 MiB; the same again is refused again."""
 
 
 class CloudTasks:

@@ -195,11 +195,27 @@ CHAOS: Mapping[str, Draw] = {
         "throttles": 0.3,
         "retry_after_s": 0.5,
     },
+    "deferred_late": lambda by: {
+        "stall_before": "defer",
+        "stall_before_until": 1e6,
+        "stall_before_s": (20.0, 60.0),
+        "troubles": tuple(
+            Trouble("dynamodb", start, end, by.rng.uniform(0.3, 0.6)) for start, end in by.windows(60, 300)
+        ),
+    },
+    # Only calls of more than a minute send any: those of scenarios with long calls.
+    "beats_late": lambda by: {
+        "stall_before": "heartbeat",
+        "stall_before_until": 1e6,
+        "stall_before_s": (60.0, 220.0),
+        "troubles": (Trouble("platform", -20.0, by.span_s, by.rng.uniform(0.3, 0.7), "hangs"),),
+    },
     "redriven": lambda by: {
         "redrive_every_s": by.rng.choice((20.0, 60.0)),
         "most_receives": by.rng.choice((1, 2, 3)),
         "throttled": 0.3 + 0.5 * by.hard,
         "message_doubled": 0.3,
+        **({"message_late": 0.3, "message_late_s": 120.0} if by.rng.random() < 0.5 else {}),
         "first_fails": 0.5,
         "slow_people": by.hard,
         **(_STALLED_REDRIVE if by.rng.random() < 0.5 else {}),

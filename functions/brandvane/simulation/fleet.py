@@ -195,6 +195,11 @@ class Fleet:
 
         return Function(spec, self.cloud, make, name)
 
+    def die(self) -> None:
+        """All environments of all functions die at once."""
+        for function in (*self.functions.values(), *self.workers.values()):
+            function.die()
+
     def environment(self, name: str) -> Environment:
         """An environment of its own, for an operator's commands."""
         host = Host(self.cloud.loop, name, self.cloud.epoch)

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from brandvane.messages import NewerMessage
 from brandvane.ports import Delivered, Unavailable
-from brandvane.simulation.cloud import Cloud
+from brandvane.simulation.cloud import Cloud, TooLarge
 from brandvane.simulation.cloud_queue import NEW, OLD
-from brandvane.simulation.cloud_tasks import TooLarge
 from brandvane.simulation.environment import Environment
 from brandvane.simulation.fleet import Died, Function
 

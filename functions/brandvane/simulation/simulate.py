@@ -125,6 +125,7 @@ class Simulation:
             catalogue = scenario.catalogue()
             expansion = Expansion(catalogue, Selection(), run.priority, outcome.run.seed)
             outcome.ending = audit_end(auditor, outcome.run, planned_ids(run.run_id, expansion))
+        fleet.die()  # else the loop's end would look like an interruption that the code may answer
         return outcome
 
     def _fleet(self, cloud: Cloud) -> Fleet:
