@@ -65,7 +65,7 @@ class Bench:
     @cached_property
     def limiter(self) -> Limiter:
         """Use case."""
-        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry)
+        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry, writer="rig")
 
     @cached_property
     def reader(self) -> RunReader:

@@ -29,7 +29,7 @@ class Control:
 
     ``clock`` is the limiter's: the earliest instant of the next call, ``step`` seconds after the last one that was granted.
     ``factor`` scales the stated rate (halved by a 429, restored step by step). ``epoch`` grows whenever slots granted before must
-    be read anew.
+    be read anew. ``written_by`` is different in every write: two that replace the same item by equal values stay two.
     """
 
     platform: str
@@ -52,6 +52,7 @@ class Control:
     tried: int = 0  # attempts and failures of the present window
     tried_failed: int = 0
     tried_since: float = 0.0
+    written_by: str = ""
 
     def pause_of(self, target: str, now: float) -> Pause | None:
         """The pause that holds for a target now, if any."""

@@ -81,7 +81,7 @@ class Ground:
 
         async def change() -> None:
             controls = DynamoControlStore(clients=self.clients, tables=tables_of(self.state.stack))
-            limiter = Limiter(controls=controls, clock=SystemClock(), telemetry=_Silent())
+            limiter = Limiter(controls=controls, clock=SystemClock(), telemetry=_Silent(), writer="bench")
             for name in self.state.platforms:
                 await limiter.set_rate(name, rate)
                 if hold_s is not None:

@@ -89,7 +89,8 @@ class LimiterMachine(RuleBasedStateMachine):
         skews = (-skew, 0.0, skew, skew)
         self.watches = [Watch(lambda: self.time, off) for off in skews]
         self.limiters = [
-            Limiter(controls=self.controls, clock=watch, telemetry=RecordedTelemetry()) for watch in self.watches
+            Limiter(controls=self.controls, clock=watch, telemetry=RecordedTelemetry(), writer=f"limiter-{number}")
+            for number, watch in enumerate(self.watches)
         ]
 
     # The table

@@ -188,11 +188,12 @@ async def test_a_control_item_replaced_with_its_reply_lost_is_stored() -> None:
     assert await control.replace(old, new) is None
 
 
-async def test_two_who_want_the_same_new_control_item_do_not_both_get_it() -> None:
+@pytest.mark.parametrize("retries", [0, 1])  # of the client: after one, its own work would look the same
+async def test_two_who_want_the_same_new_control_item_do_not_both_get_it(retries: int) -> None:
     old = Control("gpt", revision=4)
-    new = replace(old, epoch=9)
-    stored = next_revision(old, new)
-    dynamodb = FakeClient(update_item=[refusal(FAILED_CONDITION, Item=item_of(stored))])
+    new = replace(old, epoch=9, written_by="worker-a/1")
+    stored = next_revision(old, replace(new, written_by="worker-b/1"))
+    dynamodb = FakeClient(update_item=[refusal(FAILED_CONDITION, retries=retries, Item=item_of(stored))])
     control = DynamoControlStore(clients=clients_with(dynamodb=dynamodb), tables=TABLES)
     assert await control.replace(old, new) == stored
 

@@ -201,6 +201,7 @@ async def test_the_control_item_of_a_healthy_platform_is_not_written_for_the_bre
     assert bench.control() == Control(
         "openai",
         revision=1,
+        written_by="rig/0",
         clock=bench.control().clock,
         step=bench.control().step,
         day=bench.control().day,

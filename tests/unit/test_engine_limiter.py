@@ -241,3 +241,12 @@ async def test_a_closed_desk_serves_nobody_any_more() -> None:
 
 def test_faulty_ports_pass_on_what_they_are_not_told_to_break() -> None:
     assert Faulty([1, 2], {}).count(2) == 1
+
+
+async def test_every_write_of_the_control_item_has_a_name_of_its_own() -> None:
+    bench = MemoryBench.new()
+    names = []
+    for _ in range(3):
+        await reserved(bench, 1)
+        names.append(bench.control().written_by)
+    assert names == ["rig/0", "rig/1", "rig/2"]

@@ -186,7 +186,7 @@ class Environment:
     @cached_property
     def limiter(self) -> Limiter:
         """Use case."""
-        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry)
+        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry, writer=self.chance.token())
 
     @cached_property
     def run_reader(self) -> RunReader:

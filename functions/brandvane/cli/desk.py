@@ -127,7 +127,7 @@ class Desk:
     @property
     def limiter(self) -> Limiter:
         """Use case."""
-        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry)
+        return Limiter(controls=self.controls, clock=self.clock, telemetry=self.telemetry, writer=self.chance.token())
 
     @property
     def failed_tasks(self) -> FailedTasks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from brandvane import breaker, pacing
 from brandvane import control as controls_of
@@ -17,11 +18,13 @@ MAX_TRIES = 50  # each lost race means that somebody else got ahead; this many i
 class Limiter:
     """The speed limit of every platform, kept in the control table."""
 
-    def __init__(self, *, controls: ControlStore, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(self, *, controls: ControlStore, clock: Clock, telemetry: Telemetry, writer: str) -> None:
+        """``writer``: a name that no other limiter has."""
         self._controls = controls
         self._clock = clock
         self._telemetry = telemetry
         self._known: dict[str, Control] = {}
+        self._writes = (f"{writer}/{number}" for number in count())
 
     async def read(self, platform: str) -> Control:
         """The control item as it is now."""
@@ -44,6 +47,8 @@ class Limiter:
                     return fresh
                 old = fresh
                 continue
+            # A client that sends its request twice knows its own work by this, and by nothing else.
+            new = replace(new, written_by=next(self._writes))
             other = await self._controls.replace(old, new)
             if other is None:
                 return await self._stored(platform, old, new)

@@ -90,7 +90,7 @@ class Environment:
     @cached_property
     def limiter(self) -> Limiter:
         """Use case."""
-        return Limiter(controls=self.controls, clock=self.host, telemetry=self.telemetry)
+        return Limiter(controls=self.controls, clock=self.host, telemetry=self.telemetry, writer=self.host.name)
 
     @cached_property
     def run_reader(self) -> RunReader:
