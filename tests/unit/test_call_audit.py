@@ -181,3 +181,14 @@ def test_a_row_reads_back_as_it_was_and_is_one_line_for_every_reader() -> None:
 def test_a_line_that_is_no_row_is_named(line: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_rows([row_line(call("t/1", 0, 1)), line])
+
+
+def test_a_sample_that_is_asked_after_another_one_was_answered_twice_repeats_nothing() -> None:
+    rows = [
+        call("a/1", 0.0, 1.0),
+        call("a/2", 2.0, 3.0),  # its worker died with the first answer
+        call("b/1", 4.0, 5.0, CallOutcome.ERROR_500),
+        call("b/2", 6.0, 7.0),
+    ]
+    # By prompt two complete answers are there at 3.0; of the calls after that only b/2 brings a third.
+    assert repeated_calls(rows, {("gpt", "m", "p"): 2}) == {"gpt": Repeated(1, 1, True)}

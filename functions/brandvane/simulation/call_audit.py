@@ -172,13 +172,16 @@ def repeated_by_prompt(group: Iterable[CallRow], quota: int) -> list[CallRow]:
     Samples and locales make several tasks send the same text to the same model, and each of them may have one complete
     answer: the quota is the number of distinct task ids among the prompt's calls (at least 1). A caller who knows the
     plan gives the numbers itself (``allowed`` above), which also finds a task that was given two ids.
+
+    With several tasks only complete answers count: after one task was answered twice, another one may still have to be asked, and
+    asked again after an error, without any repetition of its own.
     """
     rows = list(group)
     written = sorted(row.finished for row in rows if row.complete)
     if len(written) < quota:
         return []
     enough = written[quota - 1]
-    return [row for row in rows if row.arrived > enough]
+    return [row for row in rows if row.arrived > enough and (quota == 1 or row.complete)]
 
 
 def _quota(key: PromptKey, group: Iterable[CallRow], allowed: Mapping[PromptKey, int] | None) -> int:
