@@ -50,7 +50,9 @@ def request_of(event: dict[str, Any]) -> StartRequest:
         tuple(told.get("questions") or ()),
         told.get("limit"),
     )
-    return StartRequest(wanted.get("schedule_id"), wanted.get("date"), None, wanted.get("label"), selection)
+    return StartRequest(
+        wanted.get("schedule_id"), wanted.get("date"), None, wanted.get("label"), selection, wanted.get("version")
+    )
 
 
 def _instant(text: str | None) -> float | None:

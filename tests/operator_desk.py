@@ -115,6 +115,7 @@ class Office:
             schedule_id=wanted["schedule_id"],
             date=wanted["date"],
             label=wanted["label"],
+            version=wanted["version"],
             selection=Selection(
                 tuple(told["platforms"]), tuple(told["brands"]), tuple(told["questions"]), told["limit"]
             ),

@@ -36,6 +36,7 @@ def test_starting_asks_the_planner_for_the_days_run() -> None:
                 "schedule_id": None,
                 "date": None,
                 "label": None,
+                "version": "v1",
                 "selection": {"platforms": [], "brands": [], "questions": [], "limit": None},
             }
         }
@@ -54,6 +55,7 @@ def test_a_filtered_start_is_a_run_of_its_own_and_named_before_the_planner_is_as
         "schedule_id": None,
         "date": None,
         "label": "adhoc-20251009t085320z",
+        "version": "v1",
         "selection": {"platforms": ["openai"], "brands": ["acme"], "questions": ["q1"], "limit": None},
     }
     assert here.world.runs.runs["adhoc-20251009t085320z"].planned == {"openai": 1}

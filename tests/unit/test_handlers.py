@@ -248,8 +248,10 @@ def test_a_schedules_time_that_was_not_filled_in_is_now(text: str | None) -> Non
 
 def test_a_persons_event_says_what_of_the_catalogue_is_asked() -> None:
     selection = {"platforms": ["openai"], "brands": ["acme"], "questions": None, "limit": 5}
-    event = {"start": {"schedule_id": "core", "date": "2025-10-09", "label": "x", "selection": selection}}
-    wanted = StartRequest("core", "2025-10-09", None, "x", Selection(("openai",), ("acme",), (), 5))
+    event = {
+        "start": {"schedule_id": "core", "date": "2025-10-09", "label": "x", "version": "v7", "selection": selection}
+    }
+    wanted = StartRequest("core", "2025-10-09", None, "x", Selection(("openai",), ("acme",), (), 5), "v7")
     assert planner_function.request_of(event) == wanted
     assert planner_function.request_of({"start": {}}) == StartRequest()
 

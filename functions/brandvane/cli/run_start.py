@@ -70,7 +70,9 @@ def start(
     elif not dry_run:
         if cost.real_calls > ASK_ABOVE_CALLS:
             ask(_question(rehearsal.run, cost), yes=yes, interactive=desk.interactive)
-        rehearsal = replace(rehearsal, run=desk.run(_planned(desk, request, rehearsal.run)))
+        # What was shown is what is planned, though another catalogue may have been pushed in the meantime.
+        shown = replace(request, version=rehearsal.run.catalogue_version)
+        rehearsal = replace(rehearsal, run=desk.run(_planned(desk, shown, rehearsal.run)))
     if as_json:
         say_json(plan_document(rehearsal, cost, dry_run=dry_run))
     else:
@@ -140,6 +142,7 @@ def _event(request: StartRequest) -> Mapping[str, Any]:
         "schedule_id": request.schedule_id,
         "date": request.date,
         "label": request.label,
+        "version": request.version,
         "selection": {
             "platforms": list(selection.platforms),
             "brands": list(selection.brands),
