@@ -138,7 +138,7 @@ async def test_a_pass_that_ends_during_the_work_is_not_marked() -> None:
     class Reopening(PlainMatcher):
         """An operator opens the run again while its answers are read."""
 
-        def read(self, text: str) -> Reading:
+        def read(self, text: str, *, prompt: str = "", platform: str = "") -> Reading:
             runs = case.world.runs.runs
             runs[RUN_ID] = replace(runs[RUN_ID], pass_no=2)
             return super().read(text)
@@ -205,7 +205,7 @@ async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
     class Stumbling(PlainMatcher):
         """Reads all texts but one."""
 
-        def read(self, text: str) -> Reading:
+        def read(self, text: str, *, prompt: str = "", platform: str = "") -> Reading:
             if text == "stone":
                 raise IndexError("oops")
             return super().read(text)

@@ -5,48 +5,16 @@ A matcher is a pure function of (text, brands, its own version): reading the sam
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Protocol
 
 from brandvane.catalogue import Brand
 from brandvane.mentions.alternation import compile_terms
 from brandvane.mentions.folding import fold
+from brandvane.mentions.mention import Kind, Mention, Reading, Stance
 from brandvane.mentions.sentences import Sentences
 
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """One occurrence of a brand: ``text[start:end]`` in code points of the original answer.
-
-    ``alias`` is the catalogue's spelling of what was found; ``sentence`` begins at ``sentence_start``. ``visible`` is False
-    for a mention that must not count as visibility (a matcher that can tell "no information about X" says so here).
-    """
-
-    brand: str
-    alias: str
-    start: int
-    end: int
-    sentence: str
-    sentence_start: int
-    visible: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """All mentions of one answer, in the order of the text."""
-
-    mentions: tuple[Mention, ...] = ()
-
-    @property
-    def occurrences(self) -> Mapping[str, int]:
-        """Brand id -> how often it is mentioned in a way that counts; brands that are not are absent."""
-        return Counter(mention.brand for mention in self.mentions if mention.visible)
-
-    def of(self, brand: str) -> tuple[Mention, ...]:
-        """One brand's mentions."""
-        return tuple(mention for mention in self.mentions if mention.brand == brand)
+__all__ = ("Kind", "Matcher", "Mention", "PlainMatcher", "Reading", "Stance", "matcher_for")
 
 
 class Matcher(Protocol):
@@ -57,8 +25,11 @@ class Matcher(Protocol):
         """Names the rules: another version may read the same text otherwise."""
         ...
 
-    def read(self, text: str) -> Reading:
-        """All mentions in ``text``; never raises for what the text holds, linear in its length."""
+    def read(self, text: str, *, prompt: str = "", platform: str = "") -> Reading:
+        """All mentions in ``text``; never raises for what the text holds, linear in its length.
+
+        ``prompt`` is the question as asked (for ``echo``), ``platform`` the name of who answered (for ``self_mention``).
+        """
         ...
 
 
@@ -76,7 +47,7 @@ class PlainMatcher:
                     self._terms.setdefault(term, (brand.id, alias))
         self._pattern = compile_terms(self._terms)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, *, prompt: str = "", platform: str = "") -> Reading:
         """All mentions in ``text``."""
         folded = fold(text)
         spans = [match.span() for match in self._pattern.finditer(folded)]
