@@ -19,7 +19,7 @@ FIRST_HAN, LAST_HAN = "\u4e00", "\u9fff"
 
 
 def words() -> str:
-    """One word a line: the word, how often it occurs, and ``c`` where it is a common word."""
+    """One word a line: the word, how often it occurs, and ``v`` for a common verb, ``c`` for another common word."""
     lines = []
     for line in files("jieba").joinpath("dict.txt").read_text(encoding="utf-8").splitlines():
         word, number, tag = line.split(" ")
@@ -27,7 +27,8 @@ def words() -> str:
             continue
         if all(FIRST_HAN <= character <= LAST_HAN for character in word):
             common = len(word) > 1 and tag in EVERYDAY and int(number) >= COMMON
-            lines.append(f"{word} {number}{' c' if common else ''}")
+            mark = "" if not common else " v" if tag == "v" else " c"
+            lines.append(f"{word} {number}{mark}")
     return "\n".join(sorted(lines)) + "\n"
 
 

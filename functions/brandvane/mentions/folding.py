@@ -55,7 +55,7 @@ def _folded(cluster: str) -> str:
     spelled_out = len(plain) > 1 and len(cluster) == 1 and not plain.isalnum()
     if tag in _KEPT_TAGS or (tag.startswith("<") and spelled_out):
         plain = cluster
-    pieces = []
+    pieces: list[str] = []
     for character in _TYPOGRAPHY.get(plain, plain).casefold():
         base = unicodedata.normalize("NFD", character)
         if len(base) > 1 and base[0].isascii():

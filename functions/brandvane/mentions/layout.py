@@ -14,7 +14,10 @@ from brandvane.mentions.mention import Kind
 _YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 _ASKS = re.compile(r"[?？]")
 _POSSESSIVE = re.compile(r"['’]s?(?![a-z])|的")
-_EXAMPLE = re.compile(r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?)\s+$|(?:如|像|例如|比如|包括|诸如|对比)$", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?)\s+$|(?:如|像|例如|比如|包括|诸如|对比)$",
+    re.IGNORECASE,
+)
 _OPEN, _CLOSE = "(（[", ")）]"
 Span = tuple[int, int]
 
@@ -75,7 +78,9 @@ class Layout:
                     found[index] = item.ordinal or None
         return found
 
-    def _recommends(self, current: ItemList, named: list[tuple[Item, int]], held: dict[int, list[tuple[Item, int]]]) -> bool:
+    def _recommends(
+        self, current: ItemList, named: list[tuple[Item, int]], held: dict[int, list[tuple[Item, int]]]
+    ) -> bool:
         items = current.items
         if current.kind is ListKind.HEADED:
             return 2 * len({item.ordinal for item, _ in named}) > len(items)

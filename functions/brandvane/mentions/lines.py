@@ -11,7 +11,9 @@ _CHINESE = "零〇一二三四五六七八九十两"
 _LINE = re.compile(r"[^\r\n\u2028\u2029]+")
 _INDENT = re.compile(r"[ \t\u3000]*(?:>[ \t]?){0,5}[ \t]*")
 _HASHES = re.compile(r"#{1,6}[ \t]+")
-_BULLET = re.compile(r"(?:[-*+\u2013\u2014][ \t]+|[\u2022\u00b7\u25cf\u25cb\u25aa\u25e6\u2023\u25a0\u25c6\u2705\u2714]\ufe0f?[ \t]*)")
+_BULLET = re.compile(
+    r"(?:[-*+\u2013\u2014][ \t]+|[\u2022\u00b7\u25cf\u25cb\u25aa\u25e6\u2023\u25a0\u25c6\u2705\u2714]\ufe0f?[ \t]*)"
+)
 _BOLD = re.compile(r"(?:\*\*|__)?")
 _NUMBER = re.compile(
     rf"""(?:
@@ -112,7 +114,12 @@ def value_of(numeral: str) -> int:
     """The number that a marker writes: digits, Chinese up to 99, circled."""
     if numeral.isdecimal():
         return int(numeral)
-    for first, last, base in (("\u2460", "\u2473", 1), ("\u2776", "\u277f", 1), ("\u2780", "\u2789", 1), ("\u278a", "\u2793", 1)):
+    for first, last, base in (
+        ("\u2460", "\u2473", 1),
+        ("\u2776", "\u277f", 1),
+        ("\u2780", "\u2789", 1),
+        ("\u278a", "\u2793", 1),
+    ):
         if first <= numeral <= last:
             return ord(numeral) - ord(first) + base
     tens, ten, ones = numeral.rpartition("十")

@@ -10,7 +10,9 @@ from brandvane.mentions.lines import Line, LineKind
 
 LABEL_MAX = 100  # code points of an item's label
 _SHORT_MAX = 60  # of an item that is all heading
-_SEPARATOR = re.compile(r"(?<![0-9])[:：]|[:：](?![0-9])|[ \t][-\u2013\u2014\uff5e~][ \t]|\u2014|\u2013(?![0-9])|[ \t]-(?=[^\s0-9-])")
+_SEPARATOR = re.compile(
+    r"(?<![0-9])[:：]|[:：](?![0-9])|[ \t][-\u2013\u2014\uff5e~][ \t]|\u2014|\u2013(?![0-9])|[ \t]-(?=[^\s0-9-])"
+)
 _STOPS = re.compile(r"[。！？；!?;]|\.(?=\s)")
 _BOLD = re.compile(r"(?:\*\*|__)(.{1,120}?)(?:\*\*|__)")
 _COMMA = re.compile(r"[,，、(（]")
@@ -112,7 +114,9 @@ def _marked(text: str, lines: list[Line]) -> list[ItemList]:
             current = _numbers(line, open_lists, broken, loose)
         if not current.items:
             found.append(current)
-        ordinal = len(current.items) + 1 if current.kind is ListKind.BULLETED or _repeats(current, line) else line.number
+        ordinal = (
+            len(current.items) + 1 if current.kind is ListKind.BULLETED or _repeats(current, line) else line.number
+        )
         begins, ends = heading_of(text, line.content, line.end)
         current.items.append(Item(ordinal, begins, ends, index, bool(_STEP.match(text, line.content, line.end))))
         current.last = line.number
@@ -155,7 +159,9 @@ def _bullets(line: Line, open_lists: list[ItemList], broken: bool, loose: list[I
             break  # its numbers may still go on
         open_lists.pop()
     top = open_lists[-1] if open_lists else None
-    current = ItemList(ListKind.BULLETED, line.style, line.indent, parent=top if top and _inside(top, line, broken) else None)
+    current = ItemList(
+        ListKind.BULLETED, line.style, line.indent, parent=top if top and _inside(top, line, broken) else None
+    )
     if current.parent is None and numbered:
         loose.append(current)
     open_lists.append(current)
@@ -190,7 +196,9 @@ def _unmarked(text: str, lines: list[Line]) -> list[ItemList]:
 
 
 def _leads_in(text: str, line: Line) -> bool:
-    return line.kind in (LineKind.PROSE, LineKind.HEADING) and text[: line.end].endswith((":", "：", ":**", "：**"), line.start)
+    return line.kind in (LineKind.PROSE, LineKind.HEADING) and text[: line.end].endswith(
+        (":", "：", ":**", "：**"), line.start
+    )
 
 
 def _unmarked_item(text: str, lines: list[Line], at: int, first: int) -> tuple[int, int] | None:
