@@ -13,7 +13,7 @@ _SHORT_MAX = 60  # of an item that is all heading
 _SEPARATOR = re.compile(
     r"(?<![0-9])[:：]|[:：](?![0-9])|[ \t][-\u2013\u2014\uff5e~][ \t]|\u2014|\u2013(?![0-9])|[ \t]-(?=[^\s0-9-])"
 )
-_STOPS = re.compile(r"[。！？；!?;]|\.(?=\s)")
+_STOPS = re.compile(r"[。！？；!?;]|(?<!\bInc)(?<!\bCo)(?<!\bCorp)(?<!\bLtd)(?<!\bNo)(?<!\bvs)\.(?=\s)")
 _BOLD = re.compile(r"(?:\*\*|__)(.{1,120}?)(?:\*\*|__)")
 _COMMA = re.compile(r"[,，、(（]")
 _STRAY = re.compile(r"(?:\[[^\[\]\n]{1,20}\](?!\()[ \t]*)?")
