@@ -20,8 +20,7 @@ LENGTH = 1_000  # code points
 NAMED = 8  # brands that an answer names
 TIMES = 3  # the best of so many passes is told: a shared machine only ever makes them slower
 _ENGLISH = re.findall(
-    r"\w+",
-    "the of a good choice for people who want quality and value in this price range with long support, clear terms",
+    r"\w+", "the of a good choice for people who want quality and value in this price range with long support"
 )
 _CHINESE = "这款产品的质量很好价格也合适适合大多数家庭使用而且售后服务比较完善很多人都愿意再次购买它"
 _ONSETS, _VOWELS = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z"], ["a", "e", "i", "o", "u"]

@@ -123,12 +123,16 @@ def settle(hits: Sequence[Hit], senses: Sequence[Sense], prompt: str) -> list[Se
 
 
 def _settled(name: Name, sense: Sense, yes: bool, no: int, prompt: str) -> Sense:
-    if sense is _CAPITAL and (yes or no < _TELLING):
+    asked_for = name.speaks_for.search(prompt) if prompt and name.speaks_for else None
+    asked_against = name.speaks_against.search(prompt) if prompt and name.speaks_against and not asked_for else None
+    if sense is _CAPITAL and not asked_against and (yes or no < _TELLING):
         return _PLAIN
     if yes and not no:
         return Sense(Verdict.YES, "the brand elsewhere in this answer")
-    if prompt and name.speaks_for and (found := name.speaks_for.search(prompt)):
-        return Sense(Verdict.YES, f"the question says '{found[0]}'")
+    if asked_for:
+        return Sense(Verdict.YES, f"the question says '{asked_for[0]}'")
+    if asked_against and not yes:
+        return Sense(Verdict.NO, f"the question says '{asked_against[0]}'", doubtful=True)
     if no and not yes:
         return Sense(Verdict.NO, "the common word elsewhere in this answer", doubtful=True)
     if name.required:
