@@ -20,6 +20,7 @@ COMMANDS = {
     "run": ("run_commands", "run", "Start, watch and end runs."),
     "platform": ("platform_commands", "platform", "Show, pause, resume and slow down platforms."),
     "keys": ("keys_commands", "keys", "Set the platforms' API keys."),
+    "mentions": ("mentions_commands", "mentions", "See which brands an answer mentions, and why."),
     "errors": ("errors_commands", "errors", "See how responses of AI platforms are read."),
     "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),
     "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
