@@ -32,7 +32,7 @@ from brandvane.cli.key_store import KeyStore, SsmKeyStore
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.plan import CannotStart
 from brandvane.engine.redrive import DeadLetters
-from brandvane.engine.refusal import NoSuchRun, Refusal
+from brandvane.engine.refusal import NoSuchRun, Refusal, WrongInput
 from brandvane.engine.reopen_failed import FailedTasks
 from brandvane.engine.standing import Onlooker
 from brandvane.ports import (
@@ -102,7 +102,7 @@ class Desk:
         """
         try:
             return self._runner.run(work)
-        except (NoSuchRun, CannotStart) as error:
+        except (NoSuchRun, CannotStart, WrongInput) as error:
             raise CliError(str(error), 2) from error
         except Refusal as error:
             raise CliError(str(error)) from error
