@@ -15,15 +15,19 @@ from brandvane.mentions.roles import Role, Roles
 from brandvane.mentions.statistics import wilson
 from brandvane.mentions.tally import Tally
 from brandvane.report import page as page_module
+from brandvane.report.corrected import Entry
 from brandvane.report.examples import Examples, Span
 from brandvane.report.figures import endings, served, targets_of
+from brandvane.report.material import Material
 from brandvane.report.page import render
+from brandvane.report.trend import Then, trend
 from brandvane.report.wording import WORDING, Language, language_of
 from brandvane.result import ResultRow
 from brandvane.run import Run, RunState
 from brandvane.task import Outcome
 from unit.scored_samples import GENERIC, RUN_ID, START, TARGET, answer, catalogue, row
 
+FILES = ("results.jsonl.gz", "results.csv", "figures.csv")
 HOSTILE = [
     "<script>alert(1)</script>",
     "</mark></p><img src=x onerror=alert(1)>",
@@ -79,6 +83,9 @@ def page_of(
     language: Language = "en",
     the_run: Run | None = None,
     served_model: str = "a-1",
+    then: Then | None = None,
+    corrections: Sequence[Entry] = (),
+    corrected: frozenset[str] = frozenset(),
 ) -> str:
     """The page of these results."""
     known = of or catalogue()
@@ -88,14 +95,33 @@ def page_of(
         reply = answer(text, status=result.outcome, served=served_model) if text is not None else None
         reading = matcher.read(text or "")
         asked = roles.of(result.prompt_hash, result.question_ids)
-        tally.add(result, reply, reading, asked)
-        spans = [Span(m.brand, asked.get(m.brand, Role.ALSO), m.start, m.end) for m in reading.mentions]
+        tally.add(result, reply, reading, asked, corrected=corrected)
+        spans = [
+            Span(
+                m.brand,
+                asked.get(m.brand, Role.ALSO),
+                m.start,
+                m.end,
+                m.sentence_start,
+                m.sentence_start + len(m.sentence),
+            )
+            for m in reading.mentions
+        ]
         readings.append((result, reply, spans))
     examples = Examples(tally)
     for result, reply, spans in readings:
         if reply is not None:
             examples.offer(result, reply, roles.text(result.prompt_hash), spans)
-    return render(the_run or run(), known, tally, examples, "plain-1", language)
+    made = Material(
+        run=the_run or run(),
+        catalogue=known,
+        tally=tally,
+        parsers=["plain-1"],
+        targets=targets_of(tally, [name for p in known.monitor.platforms for name in p.targets]),
+        trend=trend(tally, known, ["plain-1"], then),
+        corrections=corrections,
+    )
+    return render(made, examples, language)
 
 
 def test_a_rate_stands_with_its_n_and_its_interval() -> None:
@@ -157,9 +183,7 @@ def test_the_page_runs_nothing_and_loads_nothing() -> None:
     seen = Seen(page_of([(row("x"), "Oolong https://example.com/x.png ![](https://example.com/y.png)")]))
     assert seen.count("script") + seen.count("img") + seen.count("link") + seen.count("iframe") == 0
     hrefs = [attributes["href"] for _, attributes in seen.tags if "href" in attributes]
-    assert all(
-        href is not None and (href.startswith("#") or href in ("results.jsonl.gz", "results.csv")) for href in hrefs
-    )
+    assert all(href is not None and (href.startswith("#") or href in FILES) for href in hrefs)
     policies = [a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"]
     style = (Path(page_module.__file__).parent / "style.html").read_text()
@@ -200,7 +224,7 @@ def test_a_run_of_chosen_brands_shows_the_others_below() -> None:
     chosen = run(selection=Selection(brands=("sencha",)))
     html = page_of([(row("x"), "Oolong")], the_run=chosen)
     visibility = html.split('<section id="visibility">')[1].split("</section>")[0]
-    first, others = visibility.split("<details")
+    first, _, others = visibility.split("<details")
     assert "Sencha House" in first
     assert "Oolong" not in first
     assert "Other brands of the catalogue (1)" in others

@@ -12,10 +12,11 @@ import pytest
 
 from brandvane.answer import pack
 from brandvane.catalogue import Brand
+from brandvane.engine.answer_reader import Reader
+from brandvane.engine.json_bytes import json_bytes
 from brandvane.engine.score import (
-    Reader,
-    json_bytes,
     mentions_key,
+    mentions_table_key,
     plan_buckets,
     score,
     score_bucket,
@@ -72,14 +73,14 @@ async def test_the_counts_of_a_bucket_can_be_summed() -> None:
     document = counts(case)
     assert document["rows"] == 2
     assert document["mentions"] == 3
-    assert document["cells"] == {
-        "unbranded": {
-            TARGET: {
-                "oolong": {"mentioned": 1, "answers": 2, "occurrences": 2, "left_out": {}},
-                "sencha": {"mentioned": 1, "answers": 2, "occurrences": 1, "left_out": {}},
-            }
-        }
+    assert document["slices"] == [{"language": "en", "topics": []}]
+    both = {"mentioned": 1, "answers": 2, "voice": [1, 2, 1, 1, 2, 4]}
+    cells = document["cells"]["unbranded"][TARGET]["0"]
+    assert {brand: {name: cell[name] for name in both} for brand, cell in cells.items()} == {
+        "oolong": both,
+        "sencha": both,
     }
+    assert (cells["oolong"]["occurrences"], cells["sencha"]["occurrences"]) == (2, 1)
 
 
 async def test_every_bucket_is_marked_also_an_empty_one() -> None:
@@ -99,7 +100,7 @@ async def test_two_scorers_write_the_same_bytes() -> None:
     await second.begin(rows[::-1])
     await first.score()
     await second.score([BUCKET])
-    for key in (mentions_key(RUN_ID, 1, BUCKET), scores_key(RUN_ID, 1, BUCKET)):
+    for key in (mentions_key(RUN_ID, 1, BUCKET), mentions_table_key(RUN_ID, 1, BUCKET), scores_key(RUN_ID, 1, BUCKET)):
         assert first.world.blobs.objects[key] == second.world.blobs.objects[key]
 
 
@@ -187,8 +188,8 @@ async def test_answers_that_cannot_be_read_are_recorded_and_stop_nothing() -> No
         "the row has no answer",
         "ValueError while unpacking",
     ]
-    oolong = counts(case)["cells"]["unbranded"][TARGET]["oolong"]
-    assert oolong == {"mentioned": 1, "answers": 1, "occurrences": 2, "left_out": {"unreadable": 4}}
+    oolong = counts(case)["cells"]["unbranded"][TARGET]["0"]["oolong"]
+    assert (oolong["mentioned"], oolong["answers"], oolong["left_out"]) == (1, 1, {"unreadable": 4})
     assert counts(case)["targets"][TARGET]["minimal"] == 1
     assert len(case.world.telemetry.named("answer_unreadable")) == 4
 
@@ -198,7 +199,7 @@ async def test_a_minimal_row_whose_answer_can_be_read_counts() -> None:
     await case.begin([row(None, answer_key="answers/raw", minimal=True)])
     await case.world.blobs.put("answers/raw", pack(answer(TEXT)), "application/octet-stream")
     assert (await case.score()).unreadable == 0
-    assert counts(case)["cells"]["unbranded"][TARGET]["oolong"]["answers"] == 1
+    assert counts(case)["cells"]["unbranded"][TARGET]["0"]["oolong"]["answers"] == 1
 
 
 async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
@@ -239,8 +240,8 @@ async def test_failed_results_count_among_what_is_left_out() -> None:
     case = Case()
     await case.begin([row(None, outcome=Outcome.TIMEOUT, error_kind="timeout")])
     assert (await case.score()).unreadable == 0
-    cell = counts(case)["cells"]["unbranded"][TARGET]["sencha"]
-    assert cell == {"mentioned": 0, "answers": 0, "occurrences": 0, "left_out": {"timeout": 1}}
+    cell = counts(case)["cells"]["unbranded"][TARGET]["0"]["sencha"]
+    assert cell == {"left_out": {"timeout": 1}}
 
 
 def test_half_a_surrogate_pair_is_written_as_its_escape() -> None:

@@ -29,6 +29,7 @@ from brandvane.cli.alarm_reader import AlarmReader, CloudWatchAlarms
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.errors import CliError
 from brandvane.cli.key_store import KeyStore, SsmKeyStore
+from brandvane.engine.correct import Corrector
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.plan import CannotStart
 from brandvane.engine.redrive import DeadLetters
@@ -140,6 +141,20 @@ class Desk:
             clock=self.clock,
             chance=self.chance,
             telemetry=self.telemetry,
+        )
+
+    @property
+    def corrector(self) -> Corrector:
+        """Use case."""
+        return Corrector(
+            tasks=self.tasks,
+            results=self.results,
+            runs=self.runs,
+            blobs=self.blobs,
+            catalogues=self.catalogues,
+            functions=self.functions,
+            clock=self.clock,
+            chance=self.chance,
         )
 
     @property

@@ -21,6 +21,7 @@ COMMANDS = {
     "platform": ("platform_commands", "platform", "Show, pause, resume and slow down platforms."),
     "keys": ("keys_commands", "keys", "Set the platforms' API keys."),
     "errors": ("errors_commands", "errors", "See how responses of AI platforms are read."),
+    "reparse": ("reparse_command", "reparse", "Read a run's answers anew, asking no platform."),
     "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),
     "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
     "local": ("local_commands", "local", "Keep a whole stack on this machine, to play with."),
