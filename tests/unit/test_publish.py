@@ -42,7 +42,7 @@ async def test_the_report_and_both_files_are_written_and_the_run_points_to_them(
     published = await case.publish()
     assert published is not None
     assert (published.prefix, published.rows) == (PREFIX, 4)
-    assert sorted(files(case)) == ["figures.csv", "report.html", "results.csv", "results.jsonl.gz"]
+    assert sorted(files(case)) == ["counts.json.gz", "figures.csv", "report.html", "results.csv", "results.jsonl.gz"]
     run = await case.run()
     assert (run.state, run.report_prefix, run.reported_at) == (RunState.REPORTED, PREFIX, case.world.clock.now())
     assert (run.lease_owner, run.lease_until) == ("", 0.0)

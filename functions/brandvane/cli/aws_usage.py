@@ -34,7 +34,7 @@ EARLY_MOVES = 3
 RUN_WRITE_UNITS = 3  # the run and its two indexes
 COUNT_CAP = 2000  # entries of a partition that a sweep counts at most
 PENDING_PARTITIONS = len(PRIORITIES) * PENDING_SHARDS
-REPORT_OBJECTS = 4
+REPORT_OBJECTS = 5
 MINUTES_A_DAY = 1440
 SWEEPS_A_MINUTE = 2
 # Lambda's pollers ask each queue all the time: five of them, waiting up to 20 s
@@ -256,9 +256,9 @@ def _score(usage: Usage, load: RunLoad) -> None:
 
 
 def _report(usage: Usage, load: RunLoad) -> None:
-    """Every answer read once more, what the scorers wrote, and what they wrote for the run of the day before."""
+    """Every answer read once more, what the scorers wrote, and the counts of the run of the day before."""
     usage.asked("lambda Invoke")
-    usage.asked("s3 GetObject", 1 + 3 * BUCKETS)
+    usage.asked("s3 GetObject", 2 + 2 * BUCKETS)
     usage.read("GetItem", 3, RUN_BYTES, consistent=True)
     usage.read("Query", BUCKETS, load.tasks / BUCKETS * (RECORD_BYTES + ANSWER_BYTES), consistent=True)
     usage.asked("s3 PutObject", REPORT_OBJECTS)

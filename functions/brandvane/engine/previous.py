@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import gzip
+import json
+from collections.abc import Sequence
 from datetime import date, timedelta
 
-from brandvane.catalogue import Catalogue
-from brandvane.engine.counted import Counted, counted
+from brandvane.engine.json_bytes import json_bytes
+from brandvane.mentions.tally import Tally, from_document
 from brandvane.ports import BlobStore, CatalogueStore, RunStore
+from brandvane.report.trend import Then
 from brandvane.run import Run, RunState
 
-LOOK_BACK_DAYS = 14
+LOOK_BACK_DAYS = 7
+COUNTS = "counts.json.gz"  # beside a report: all its counts, for the next run to compare with
 
 
-@dataclass(frozen=True, slots=True)
-class Previous:
-    """An earlier run: what it was asked with and what was counted."""
-
-    run: Run
-    catalogue: Catalogue
-    counted: Counted
-
-
-async def previous(run: Run, *, runs: RunStore, blobs: BlobStore, catalogues: CatalogueStore) -> Previous | None:
-    """The run of the nearest day before, up to 14 days back; None where there is none, or its counts are gone.
+async def previous(run: Run, *, runs: RunStore, blobs: BlobStore, catalogues: CatalogueStore) -> Then | None:
+    """The run of the nearest day before, up to 7 days back; None where there is none, or its counts are gone.
 
     A labelled run belongs to no day and has none.
 
@@ -32,18 +27,29 @@ async def previous(run: Run, *, runs: RunStore, blobs: BlobStore, catalogues: Ca
     """
     for run_id in earlier_ids(run):
         earlier = await runs.get(run_id)
-        if earlier is None or earlier.state is not RunState.REPORTED or earlier.selection != run.selection:
+        if earlier is None or earlier.report_prefix is None or earlier.selection != run.selection:
+            continue
+        if earlier.state not in (RunState.REPORTED, RunState.SCORING, RunState.REPORTING):
+            continue  # reopened: what it counted is not what it will count
+        body = await blobs.get(f"{earlier.report_prefix}{COUNTS}")
+        if body is None:  # kept for a limited time only, or written before there were such files
             continue
         try:
+            document = json.loads(gzip.decompress(body))
             catalogue = await catalogues.load(earlier.catalogue_version)
-            return Previous(earlier, catalogue, await counted(run_id, earlier.pass_no, blobs))
-        except (LookupError, ValueError):  # kept for a limited time only, or written by newer code
+            return Then(run_id, catalogue, from_document(document), tuple(document["parser_versions"]))
+        except (LookupError, ValueError):  # its catalogue is gone, or newer code has written it
             continue
     return None
 
 
+def packed_counts(tally: Tally, parsers: Sequence[str]) -> bytes:
+    """The counts of a whole run, as ``previous`` reads them."""
+    return gzip.compress(json_bytes({**tally.to_document(), "parser_versions": list(parsers)}), mtime=0)
+
+
 def earlier_ids(run: Run) -> tuple[str, ...]:
-    """Ids of the same schedule's runs of the 14 days before, latest first; none for a run that is not its schedule's."""
+    """Ids of the same schedule's runs of the 7 days before, latest first; none for a run that is not its schedule's."""
     if run.schedule_id is None or not run.run_id.startswith(f"{run.schedule_id}-"):
         return ()
     try:

@@ -17,7 +17,7 @@ from brandvane.engine.answers import ReadRow, read_rows
 from brandvane.engine.corrections_of_run import corrections_of
 from brandvane.engine.counted import counted
 from brandvane.engine.json_bytes import json_bytes
-from brandvane.engine.previous import Previous, previous
+from brandvane.engine.previous import COUNTS, packed_counts, previous
 from brandvane.engine.score import mentions_key
 from brandvane.mentions.roles import Role, Roles
 from brandvane.ports import BlobStore, CatalogueStore, Clock, ResultStore, RunStore, Telemetry
@@ -28,7 +28,7 @@ from brandvane.report.figures import targets_of
 from brandvane.report.figures_table import figures_csv
 from brandvane.report.material import Material
 from brandvane.report.page import render
-from brandvane.report.trend import Then, trend
+from brandvane.report.trend import trend
 from brandvane.report.wording import language_of
 from brandvane.run import Run, RunState
 from brandvane.task import BUCKETS
@@ -158,15 +158,9 @@ async def _material(run: Run, runs: RunStore, blobs: BlobStore, catalogues: Cata
         parsers=mine.parsers,
         faults=mine.faults,
         targets=targets_of(mine.tally, asked),
-        trend=trend(mine.tally, catalogue, mine.parsers, _then(earlier)),
+        trend=trend(mine.tally, catalogue, mine.parsers, earlier),
         corrections=entries(listed, mine.applied, mine.unfit),
     )
-
-
-def _then(earlier: Previous | None) -> Then | None:
-    if earlier is None:
-        return None
-    return Then(earlier.run.run_id, earlier.catalogue, earlier.counted.tally, earlier.counted.parsers)
 
 
 async def _write(
@@ -192,6 +186,7 @@ async def _write(
         ("results.jsonl.gz", packed.getvalue(), "application/gzip"),
         ("results.csv", table.packed(), "text/csv; charset=utf-8"),
         ("figures.csv", figures, "text/csv; charset=utf-8"),
+        (COUNTS, packed_counts(material.tally, material.parsers), "application/gzip"),
         ("report.html", page.encode("utf-8", "replace"), "text/html; charset=utf-8"),
     ]
 
