@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from brandvane.catalogue import Brand
 from brandvane.catalogue_csv import Columns
-from brandvane.catalogue_faults import Findings
+from brandvane.catalogue_faults import Findings, did_you_mean
 from brandvane.catalogue_nodes import Node, Scalar
 from brandvane.catalogue_record import Record, records_of
+from brandvane.mentions.rules import KEYS, read_rules
 from brandvane.task import Priority
 
 FIELDS = ("id", "name", "aliases", "domains", "competitors", "topics", "priority", "rules")
@@ -99,8 +100,18 @@ def _brand(record: Record) -> BrandDraft:
     for alias in aliases:
         if len(alias.text) > 200:
             record.fault("aliases", "longer than 200 characters", "Shorten it", row=alias.row, value=alias.text)
+    _check_rules(record, brand)
     written = record.node("id")
     return BrandDraft(brand, written.text.strip() if isinstance(written, Scalar) else "", record, competitors, aliases)
+
+
+def _check_rules(record: Record, brand: Brand) -> None:
+    """Complain about every rule that the matcher cannot follow."""
+    _, faults = read_rules(brand.rules, brand.terms)
+    for fault in faults:
+        remedy = did_you_mean(fault.key, KEYS, fault.remedy) if fault.key not in KEYS else fault.remedy
+        field = f"rules.{fault.key}"
+        record.fault(field, fault.message, remedy, row=record.row_of("rules"), value=fault.value)
 
 
 def _domain(record: Record, item: Scalar) -> str:

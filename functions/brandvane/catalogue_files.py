@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from brandvane.catalogue import Catalogue
+from brandvane.catalogue import Brand, Catalogue
 from brandvane.catalogue_brands import COLUMNS as BRAND_COLUMNS
 from brandvane.catalogue_brands import read_brands
 from brandvane.catalogue_csv import Columns, read_csv
@@ -40,6 +40,32 @@ class Reading:
     faults: tuple[Fault, ...]
     warnings: tuple[Fault, ...] = ()
     platform_rows: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BrandReading:
+    """The brands of a folder (none when there are faults), faults and warnings."""
+
+    brands: tuple[Brand, ...]
+    faults: tuple[Fault, ...]
+    warnings: tuple[Fault, ...] = ()
+
+
+def read_brand_folder(folder: Path) -> BrandReading:
+    """Read only the brands of a folder, for those who look at texts and ask nobody; every problem is a fault."""
+    findings = Findings()
+    if not folder.is_dir():
+        what = "not a folder" if folder.exists() else "there is no such folder"
+        findings.fault(str(folder), what, "Name the folder that holds brands.yaml or brands.csv")
+        return BrandReading((), findings.faults)
+    paths = [path for name in BRAND_FILES if (path := folder / name).is_symlink() or path.exists()]
+    files = {path.name: _bytes(path, findings) for path in paths}
+    name, node = _pick(BRAND_FILES, BRAND_COLUMNS, files, findings)
+    drafts = read_brands(node, name, findings)
+    if findings.readable(name):
+        check_brands(drafts, BrandIndex(drafts))
+    brands = () if len(findings) else tuple(draft.brand for draft in drafts)
+    return BrandReading(brands, findings.faults, findings.warnings)
 
 
 def read_folder(folder: Path) -> Reading:

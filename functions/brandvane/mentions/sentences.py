@@ -22,14 +22,18 @@ class Sentences:
 
         A sentence longer than ``PIECE_MAX`` is cut into pieces of that length; the piece grows where the span needs it.
         """
-        before, after = bisect_right(self._ends, start), bisect_left(self._ends, end)
-        first = self._ends[before - 1] if before else 0
-        last = self._ends[after] if after < len(self._ends) else len(self._text)
-        first += (start - first) // PIECE_MAX * PIECE_MAX
-        last = max(end, min(last, first + PIECE_MAX))
+        first, last = self.bounds(start, end)
         if self._piece[:2] != (first, last):  # mentions of one sentence share its text
             self._piece = (first, last, self._text[first:last])
         piece = self._piece[2]
         lead = min(len(piece) - len(piece.lstrip()), start - first)
         trail = min(len(piece) - len(piece.rstrip()), last - end)
         return piece[lead : len(piece) - trail], first + lead
+
+    def bounds(self, start: int, end: int) -> tuple[int, int]:
+        """Where the sentence (or its piece) that holds the span begins and ends, outer spaces included."""
+        before, after = bisect_right(self._ends, start), bisect_left(self._ends, end)
+        first = self._ends[before - 1] if before else 0
+        last = self._ends[after] if after < len(self._ends) else len(self._text)
+        first += (start - first) // PIECE_MAX * PIECE_MAX
+        return first, max(end, min(last, first + PIECE_MAX))

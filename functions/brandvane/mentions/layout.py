@@ -1,0 +1,114 @@
+"""In what part of an answer does a hit stand, and which rank does a list of recommendations give it?"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+
+from brandvane.mentions.lines import Line, LineKind, lines_of
+from brandvane.mentions.lists import Item, ItemList, ListKind, lists_of
+from brandvane.mentions.mention import Kind
+
+_YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
+_ASKS = re.compile(r"[?？]")
+_POSSESSIVE = re.compile(r"['’]s?(?![a-z])|的")
+_EXAMPLE = re.compile(
+    r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?)\s+$|(?:如|像|例如|比如|包括|诸如|对比)$",
+    re.IGNORECASE,
+)
+_OPEN, _CLOSE = "(（[", ")）]"
+Span = tuple[int, int]
+
+
+class Layout:
+    """Lines and lists of one answer; found when they are first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _lines(self) -> list[Line]:
+        return lines_of(self._text)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [line.start for line in self._lines]
+
+    def _line_of(self, offset: int) -> int:
+        return max(0, bisect_right(self._starts, offset) - 1)
+
+    def kind_of(self, offset: int) -> Kind:
+        """The kind of the line that holds the offset."""
+        kinds = {
+            LineKind.HEADING: Kind.HEADING,
+            LineKind.ITEM: Kind.LIST_ITEM,
+            LineKind.ROW: Kind.TABLE_CELL,
+            LineKind.RULE: Kind.TABLE_CELL,
+        }
+        if not self._lines:
+            return Kind.PROSE
+        return kinds.get(self._lines[self._line_of(offset)].kind, Kind.PROSE)
+
+    def ranks(self, spans: Sequence[Span]) -> list[int | None]:
+        """For each span (in order of the text) the ordinal of the item whose heading names it, or None.
+
+        Ranked are items of outermost lists of recommendations: not timelines, steps or questions, nothing in an item's body,
+        no examples, no possessive ("Apple's reaction").
+        """
+        found: list[int | None] = [None] * len(spans)
+        if not spans:
+            return found
+        starts = [start for start, _ in spans]
+        held: dict[int, list[tuple[Item, int]]] = {}  # list -> its items that name a brand, with the hit's index
+        lists = lists_of(self._text, self._lines)
+        for current in lists:
+            for item in current.items:
+                for index in range(bisect_right(starts, item.start - 1), bisect_right(starts, item.end - 1)):
+                    if spans[index][1] <= item.end and self._names(item, spans[index]):
+                        held.setdefault(id(current), []).append((item, index))
+        marked = any(current.kind is not ListKind.HEADED and id(current) in held for current in lists)
+        for current in lists:
+            named = held.get(id(current), [])
+            if not named or not self._recommends(current, named, held) or (current.kind is ListKind.HEADED and marked):
+                continue
+            for item, index in named:
+                if found[index] is None:
+                    found[index] = item.ordinal or None
+        return found
+
+    def _recommends(
+        self, current: ItemList, named: list[tuple[Item, int]], held: dict[int, list[tuple[Item, int]]]
+    ) -> bool:
+        items = current.items
+        if current.kind is ListKind.HEADED:
+            return 2 * len({item.ordinal for item, _ in named}) > len(items)
+        outer = current.parent
+        if outer is not None:
+            # Numbers under a numbered section ("一、", "## 1.") are a list of their own unless the section is a brand's.
+            section = outer.style == "chinese" or outer.style.startswith("#")
+            if not (section and current.kind is ListKind.NUMBERED and id(outer) not in held and outer.parent is None):
+                return False
+        half = len(items) / 2
+        headings = [self._text[item.start : item.end] for item in items]
+        lines = [self._lines[item.line] for item in items]
+        asks = sum(bool(_ASKS.search(self._text, line.end - 3, line.end)) for line in lines)
+        asks = max(asks, sum(bool(_ASKS.search(heading)) for heading in headings))
+        dated = sum(bool(_YEAR.search(heading)) for heading in headings)
+        staged = sum(item.step for item in items)
+        return max(asks, staged) < max(half, 1) and dated < max(half, 2)
+
+    def _names(self, item: Item, span: Span) -> bool:
+        """Does the heading name the brand itself, and not something of it, or as an example?"""
+        start, end = span
+        if _POSSESSIVE.match(self._text, end) or _EXAMPLE.search(self._text[max(item.start, start - 20) : start]):
+            return False
+        before = self._text[item.start : start]
+        opened = max(before.rfind(sign) for sign in _OPEN)
+        if opened < 0 or max(before.rfind(sign) for sign in _CLOSE) > opened:
+            return True
+        closes = min((at for sign in _CLOSE if (at := self._text.find(sign, end, item.end)) >= 0), default=item.end)
+        inside = self._text[item.start + opened + 1 : closes]
+        # A gloss is one name; several are examples.
+        return not re.search(r"[,，、/]|e\.g|如|\blike\b|such as|\bor\b|\band\b", inside)
