@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from brandvane.catalogue import Brand, Catalogue, Monitor, Question, Selection
+from brandvane.mentions.corrections import Correction, Wrong
 from brandvane.mentions.matcher import matcher_for
 from brandvane.mentions.roles import Role, Roles
 from brandvane.mentions.statistics import wilson
@@ -95,7 +96,8 @@ def page_of(
         reply = answer(text, status=result.outcome, served=served_model) if text is not None else None
         reading = matcher.read(text or "")
         asked = roles.of(result.prompt_hash, result.question_ids)
-        tally.add(result, reply, reading, asked, corrected=corrected)
+        about = roles.slice(result.question_ids)
+        tally.add(result, reply, reading, asked, about=about, corrected=corrected)
         spans = [
             Span(
                 m.brand,
@@ -165,13 +167,13 @@ def test_an_answer_cannot_become_markup(hostile: str) -> None:
 def test_names_questions_and_models_cannot_become_markup(hostile: str) -> None:
     def made(extra: str) -> Seen:
         known = Catalogue(
-            brands=(Brand(id="oolong", name=f"Oolong {extra}".strip()),),
+            brands=(Brand(id="oolong", name=f"Oolong {extra}".strip(), aliases=("Oolong",)),),
             questions=(Question(id="tea", text=GENERIC, brands=("oolong",)),),
             monitor=catalogue().monitor,
             version=extra,
         )
         result = row("x", target=f"alpha/{extra}", error_kind=extra)
-        text = f"Try Oolong {extra}".strip()
+        text = f"Try Oolong, {extra}"
         return Seen(page_of([(result, text)], of=known, served_model=f"{extra} served"))
 
     plain, seen = made("ordinary"), made(hostile)
@@ -292,3 +294,102 @@ def test_the_language_is_that_of_most_questions() -> None:
 def test_a_question_without_a_language_is_judged_by_its_characters() -> None:
     assert language_of(questions("", text="哪家好？")) == "zh"
     assert language_of(questions("")) == "en"
+
+
+def entry(**words: str) -> Entry:
+    """A correction in force."""
+    made = Correction(
+        id="c1",
+        task_id="t1",
+        brand="oolong",
+        wrong=Wrong.FALSE,
+        start=0,
+        end=6,
+        quote="Oolong",
+        by="Kim",
+        reason="the tea",
+        at=START,
+    )
+    return Entry(replace(made, **words), "applied")  # type: ignore[arg-type]  # fields of a correction
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_corrections_and_sites_cannot_become_markup(hostile: str) -> None:
+    plain = Seen(page_of([(row("x"), "Oolong")], corrections=[entry()]))
+    seen = Seen(page_of([(row("x"), "Oolong")], corrections=[entry(by=hostile, reason=hostile, quote=hostile)]))
+    assert [tag for tag, _ in seen.tags] == [tag for tag, _ in plain.tags]
+    assert seen.text.count(hostile) == 3
+
+
+def section(html: str, name: str) -> str:
+    """One section of a page, as text."""
+    return Seen(html.split(f'<section id="{name}">')[1].split("</section>")[0]).text
+
+
+def test_the_first_table_sums_all_platforms() -> None:
+    rows = [
+        (row("x"), "Oolong"),
+        (row("y", target="beta/b-1"), "Sencha House, then Oolong"),
+        (row("z", sample=2), "none"),
+    ]
+    text = " ".join(section(page_of(rows), "summary").split())
+    assert "66.7% 2 of 3 · 20.8–93.9%" in text  # Wilson, 2 of 3
+    assert "2 of 3 mentions" in text  # of Oolong twice and Sencha once
+    assert "There is no earlier run of this schedule to compare with." in text
+
+
+def then(mentioned: int, answers: int) -> Then:
+    """A run before with so many answers about Oolong, and none about Sencha."""
+    rows = [(row("x", sample=number), "Oolong" if number < mentioned else "none") for number in range(answers)]
+    tally, roles, matcher = Tally(), Roles(catalogue()), matcher_for(catalogue().brands)
+    for result, text in rows:
+        asked = roles.of(result.prompt_hash, result.question_ids)
+        tally.add(result, answer(text), matcher.read(text), asked)
+    return Then("daily-2026-03-01", catalogue(), tally, ("plain-1",))
+
+
+@pytest.mark.parametrize(("language", "says"), [("en", "up, beyond chance"), ("zh", "上升，超出偶然")])
+def test_a_change_is_told_in_points_and_plain_words(language: Language, says: str) -> None:
+    rows = [(row("x", sample=number), "Oolong") for number in range(20)]
+    text = section(page_of(rows, then=then(2, 20), language=language), "summary")
+    assert "+90.0" in text
+    assert says in text
+
+
+def test_a_trend_that_breaks_says_why() -> None:
+    rows = [(row("x", sample=number), "Oolong") for number in range(20)]
+    text = section(page_of(rows, then=then(2, 20), served_model="a-1-0302"), "summary")
+    assert "not comparable: another model answered" in text
+    assert "beyond chance" not in text
+
+
+def test_a_figure_that_was_corrected_says_so() -> None:
+    html = page_of([(row("x"), "Oolong")], corrections=[entry()], corrected=frozenset({"oolong"}))
+    assert "1 corrected by hand" in section(html, "summary")
+    assert "in force" in section(html, "corrections")
+
+
+def test_each_example_begins_with_the_sentence_of_the_mention() -> None:
+    html = page_of([(row("x"), "Well. I like Oolong here. Yes.")])
+    assert '<blockquote dir="auto">I like <mark>Oolong</mark> here.</blockquote>' in html
+
+
+def test_figures_are_divided_by_topic_where_a_brand_has_several() -> None:
+    first, *others = catalogue().questions
+    known = replace(
+        catalogue(),
+        questions=(
+            replace(first, topics=("<i>green</i>",)),
+            *others,
+            Question(id="t2", text="Which tea is hot?", language="zh", topics=("hot",), brands=("oolong",)),
+        ),
+    )
+    hot = row("y", prompt="Which tea is hot?", questions=("t2",))
+    text = " ".join(section(page_of([(row("x"), "Oolong"), (hot, "none")], of=known), "parts").split())
+    assert "<i>green</i>All100.0%1 of 1" in text
+    assert "hotAll0.0%0 of 1" in text
+    assert "Allzh0.0%0 of 1" in text
+
+
+def test_the_page_says_how_many_answers_ten_points_take() -> None:
+    assert "at most 10 points wide needs 381 counted answers" in section(page_of([]), "method")

@@ -22,7 +22,7 @@ from brandvane.engine.score import (
     score_bucket,
     scores_key,
 )
-from brandvane.mentions.matcher import PlainMatcher, Reading
+from brandvane.mentions.matcher import BrandMatcher, Reading
 from brandvane.ports import Unavailable
 from brandvane.run import RunState
 from brandvane.task import BUCKETS, Outcome, bucket_of, prompt_hash_of
@@ -58,7 +58,7 @@ async def test_every_mention_is_a_line_with_its_span_sentence_and_parser_version
         key: lines[0][key] for key in ("sentence", "parser_version", "question_ids", "target", "role", "task_id")
     } == {
         "sentence": "Try Oolong.",
-        "parser_version": "plain-1",
+        "parser_version": BrandMatcher.version,
         "question_ids": ["tea"],
         "target": TARGET,
         "role": "unbranded",
@@ -136,13 +136,13 @@ async def test_a_pass_that_ends_during_the_work_is_not_marked() -> None:
     case = Case()
     await case.begin([row(TEXT)])
 
-    class Reopening(PlainMatcher):
+    class Reopening(BrandMatcher):
         """An operator opens the run again while its answers are read."""
 
         def read(self, text: str, *, prompt: str = "", platform: str = "") -> Reading:
             runs = case.world.runs.runs
             runs[RUN_ID] = replace(runs[RUN_ID], pass_no=2)
-            return super().read(text)
+            return super().read(text, prompt=prompt, platform=platform)
 
     w = case.world
     done = await score(
@@ -203,13 +203,13 @@ async def test_a_minimal_row_whose_answer_can_be_read_counts() -> None:
 
 
 async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
-    class Stumbling(PlainMatcher):
+    class Stumbling(BrandMatcher):
         """Reads all texts but one."""
 
         def read(self, text: str, *, prompt: str = "", platform: str = "") -> Reading:
             if text == "stone":
                 raise IndexError("oops")
-            return super().read(text)
+            return super().read(text, prompt=prompt, platform=platform)
 
     case = Case()
     await case.begin([row("stone"), row(TEXT, sample=2)])
@@ -219,7 +219,7 @@ async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
 
     reader = Reader.of(catalogue(), make)
     result = await score_bucket(RUN_ID, BUCKET, reader, case.world.results, case.world.blobs)
-    assert [item.reason for item in result.unreadable] == ["IndexError in matcher plain-1"]
+    assert [item.reason for item in result.unreadable] == ["IndexError in matcher " + BrandMatcher.version]
     assert result.mention_count == 3
 
 
