@@ -20,6 +20,7 @@ COMMANDS = {
     "run": ("run_commands", "run", "Start, watch and end runs."),
     "platform": ("platform_commands", "platform", "Show, pause, resume and slow down platforms."),
     "keys": ("keys_commands", "keys", "Set the platforms' API keys."),
+    "mentions": ("mentions_commands", "mentions", "See what answers mention and why; put it right."),
     "errors": ("errors_commands", "errors", "See how responses of AI platforms are read."),
     "reparse": ("reparse_command", "reparse", "Read a run's answers anew, asking no platform."),
     "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),

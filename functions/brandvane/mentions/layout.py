@@ -14,10 +14,26 @@ from brandvane.mentions.mention import Kind
 _YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 _ASKS = re.compile(r"[?？]")
 _POSSESSIVE = re.compile(r"['’]s?(?![a-z])|的")
-_EXAMPLE = re.compile(
-    r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?)\s+$|(?:如|像|例如|比如|包括|诸如|对比)$",
+# What stands right before a name that is only an example or an adjunct of the heading.
+_ADJUNCT = re.compile(
+    r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?|by|with|of|from|for|in|on|to|using|via)"
+    r"(?: (?:the|other|an?))?\s+[\"'\[*]*$|(?:如|像|例如|比如|包括|诸如|对比|被|与|和|为)$",
     re.IGNORECASE,
 )
+# What follows a name where the heading tells of something that the brand did, and not of the brand.
+_DEED = re.compile(
+    r" (?:(?:co-?)?found\w*|acqui\w+|integration|reaction|response|strategy|history|lawsuit|partnership|is|was|has|had|will|can|"
+    r"(?:lower|introduce|offer|announce|release|launche|focuse|adopt|respond|react|start|begin|provide|raise|cut|buy|sell)s|"
+    r"[a-z]{3,}ed)\b|(?:收购|创立|成立|创始|反应|回应|战略|推出|发布|宣布)",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"[\s*\"'\[]*(?:open|create|go|install|visit|use|search|check|download|copy|follow|sign|log|click|set|add|enable|navigate|find|look|"
+    r"contact|ask|import|run|set up|make|read|write|connect|integrate|打开|访问|安装|下载|使用|搜索|点击|登录|创建)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“《][^\"”》]*$")
+_SEVERAL = re.compile(r"[,，、]")
 _OPEN, _CLOSE = "(（[", ")）]"
 Span = tuple[int, int]
 
@@ -102,9 +118,12 @@ class Layout:
     def _names(self, item: Item, span: Span) -> bool:
         """Does the heading name the brand itself, and not something of it, or as an example?"""
         start, end = span
-        if _POSSESSIVE.match(self._text, end) or _EXAMPLE.search(self._text[max(item.start, start - 20) : start]):
+        heading = self._text[item.start : item.end]
+        if _POSSESSIVE.match(self._text, end) or _DEED.match(self._text, end, item.end + 1) or _ORDER.match(heading):
             return False
         before = self._text[item.start : start]
+        if _ADJUNCT.search(before[-20:]) or _QUOTED.search(before) or len(_SEVERAL.findall(heading)) > 1:
+            return False
         opened = max(before.rfind(sign) for sign in _OPEN)
         if opened < 0 or max(before.rfind(sign) for sign in _CLOSE) > opened:
             return True

@@ -13,12 +13,12 @@ _SHORT_MAX = 60  # of an item that is all heading
 _SEPARATOR = re.compile(
     r"(?<![0-9])[:：]|[:：](?![0-9])|[ \t][-\u2013\u2014\uff5e~][ \t]|\u2014|\u2013(?![0-9])|[ \t]-(?=[^\s0-9-])"
 )
-_STOPS = re.compile(r"[。！？；!?;]|\.(?=\s)")
+_STOPS = re.compile(r"[。！？；!?;]|(?<!\bInc)(?<!\bCo)(?<!\bCorp)(?<!\bLtd)(?<!\bNo)(?<!\bvs)\.(?=\s)")
 _BOLD = re.compile(r"(?:\*\*|__)(.{1,120}?)(?:\*\*|__)")
 _COMMA = re.compile(r"[,，、(（]")
 _STRAY = re.compile(r"(?:\[[^\[\]\n]{1,20}\](?!\()[ \t]*)?")
 _STEP = re.compile(r"(?:step|phase|day|week)[ \t]?[0-9]|第[一二三四五六七八九十0-9]+[步天周]", re.IGNORECASE)
-_RANK_HEAD = re.compile(r"[ \t*]*(?:rank(?:ing)?|no\.?|#|排名|名次|序号|排行|位次)[ \t*]*", re.IGNORECASE)
+_RANK_HEAD = re.compile(r"[ \t*]*(?:rank(?:ing)?|position|排名|名次|排行|位次)[ \t*]*", re.IGNORECASE)
 
 
 class ListKind(StrEnum):
@@ -76,7 +76,8 @@ def heading_of(text: str, start: int, end: int) -> tuple[int, int]:
     if len(rest) <= _SHORT_MAX and not _STOPS.search(rest) and "，" not in rest:
         return start, start + len(rest)
     comma = _COMMA.search(text, start, min(end, start + 40))
-    return (start, comma.start()) if comma else (start, start)
+    lead = text[start : comma.start()].strip() if comma else ""
+    return (start, start + len(lead)) if lead and len(lead.split()) < 4 and lead[-1] not in ".。" else (start, start)
 
 
 def _label_end(text: str, start: int, end: int) -> int:
@@ -226,15 +227,16 @@ def _tables(text: str, lines: list[Line]) -> list[ItemList]:
         if line.kind is not LineKind.RULE or at == 0 or lines[at - 1].kind is not LineKind.ROW:
             continue
         heads = _cells(text, lines[at - 1])
-        ranked = bool(heads) and bool(_RANK_HEAD.fullmatch(text[slice(*heads[0])]))
+        if not heads or not _RANK_HEAD.fullmatch(text[slice(*heads[0])]):
+            continue  # rows of a table without a column of ranks are in no order
         current = ItemList(ListKind.TABLE)
         for index in range(at + 1, len(lines)):
             if lines[index].kind is not LineKind.ROW or lines[index].gap:
                 break
             cells = _cells(text, lines[index])
-            number = re.search(r"[0-9]{1,3}", text[slice(*cells[0])]) if ranked and cells else None
-            name = cells[1] if ranked and len(cells) > 1 else cells[0] if cells else (0, 0)
-            current.items.append(Item(int(number[0]) if number else len(current.items) + 1, *name, index))
+            number = re.search(r"[0-9]{1,3}", text[slice(*cells[0])]) if len(cells) > 1 else None
+            if number:
+                current.items.append(Item(int(number[0]), *cells[1], index))
         if current.items:
             found.append(current)
     return found

@@ -7,6 +7,7 @@ here. What the words around do not decide is flagged, not guessed.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -45,6 +46,9 @@ class Sense:
 
 
 _PLAIN = Sense(Verdict.YES)
+_CAPITAL = Sense(Verdict.OPEN)  # a capital within a sentence: the brand, unless the answer is about the word
+_PORTIONED = 1.5, "a number of them"  # 三个苹果: farther than a word that touches the name (三个苹果手机)
+_TELLING = 3  # hits of the common word that outweigh capitals
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,10 @@ def sense_of(text: str, hit: Hit) -> Sense:
         if not name.required and not name.excluded and is_common(name.term):
             doubt = f"'{name.term}' is a common word too"
     if name.everyday or name.minds_case:
-        doubt = doubt or (f"'{name.term}' is a common word too" if name.everyday else "")
+        if name.everyday and not (name.minds_case or name.required or name.excluded):
+            doubt = f"'{name.term}' is a common word too"
         if not name.required and not _begins_sentence(text, hit.start):
-            return _weighed(text, hit, against_only=True) or _PLAIN
+            return _weighed(text, hit, against_only=True) or _CAPITAL
     if not (doubt or name.required or name.excluded):
         return _PLAIN
     return _weighed(text, hit) or Sense(
@@ -102,12 +107,13 @@ _PLAIN_CUT = _NoCut()
 
 def settle(hits: Sequence[Hit], senses: Sequence[Sense], prompt: str) -> list[Sense]:
     """Decide what stayed open by the rest of the answer and the prompt (folded): one word has one sense in one answer."""
-    yes, no = set(), set()
+    yes: set[str] = set()
+    no: Counter[str] = Counter()
     for hit, sense in zip(hits, senses, strict=True):
         if sense.verdict is Verdict.YES and sense.reason:
             yes.add(hit.name.term)
         elif sense.verdict is Verdict.NO and sense.telling:
-            no.add(hit.name.term)
+            no[hit.name.term] += 1
     return [
         _settled(hit.name, sense, hit.name.term in yes, hit.name.term in no, prompt)
         if sense.verdict is Verdict.OPEN
@@ -116,7 +122,9 @@ def settle(hits: Sequence[Hit], senses: Sequence[Sense], prompt: str) -> list[Se
     ]
 
 
-def _settled(name: Name, sense: Sense, yes: bool, no: bool, prompt: str) -> Sense:
+def _settled(name: Name, sense: Sense, yes: bool, no: int, prompt: str) -> Sense:
+    if sense is _CAPITAL and (yes or no < _TELLING):
+        return _PLAIN
     if yes and not no:
         return Sense(Verdict.YES, "the brand elsewhere in this answer")
     if prompt and name.speaks_for and (found := name.speaks_for.search(prompt)):
@@ -161,7 +169,7 @@ def _weighed(text: str, hit: Hit, *, against_only: bool = False) -> Sense | None
     near_for = _nearest(text, hit, name.speaks_for)
     near_against = _nearest(text, hit, name.speaks_against)
     if name.chinese and is_common(name.term) and _PORTION.search(text[max(0, hit.start - 4) : hit.start]):
-        near_against = min(near_against or (1.5, ""), (1.5, "a number of them"))
+        near_against = min(near_against or _PORTIONED, _PORTIONED)
     if near_against and (near_for is None or near_against[0] < near_for[0]):
         return Sense(Verdict.NO, f"near '{near_against[1]}'", telling=True)
     if near_for and not against_only:
