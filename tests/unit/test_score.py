@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,13 +13,13 @@ from typing import Any
 import pytest
 
 from brandvane.answer import pack
-from brandvane.catalogue import Brand
+from brandvane.catalogue import Brand, Question
 from brandvane.engine.answer_reader import Reader
+from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.json_bytes import json_bytes
 from brandvane.engine.score import (
     mentions_key,
     mentions_table_key,
-    plan_buckets,
     score,
     score_bucket,
     scores_key,
@@ -263,3 +265,39 @@ def test_a_larger_run_is_spread_evenly() -> None:
 def test_every_bucket_is_taken_exactly_once(total: int) -> None:
     taken = [bucket for group in plan_buckets(total) for bucket in group]
     assert sorted(taken) == list(range(BUCKETS))
+
+
+async def test_a_mention_says_what_it_is_and_the_table_says_the_same() -> None:
+    case = Case()
+    await case.begin([row("Best teas:\n1. Oolong\n2. Sencha House")])
+    await case.score()
+    second = mentions(case)[1]
+    assert {key: second[key] for key in ("kind", "rank", "order", "stance", "doubtful", "echo", "self_mention")} == {
+        "kind": "list_item",
+        "rank": 2,
+        "order": 2,
+        "stance": "neutral",
+        "doubtful": False,
+        "echo": False,
+        "self_mention": False,
+    }
+    packed = case.world.blobs.objects[mentions_table_key(RUN_ID, 1, BUCKET)]
+    table = list(csv.DictReader(io.StringIO(gzip.decompress(packed).decode("utf-8-sig"), newline="")))
+    assert [(each["brand"], each["rank"], each["kind"], each["parser_version"]) for each in table] == [
+        ("oolong", "1", "list_item", BrandMatcher.version),
+        ("sencha", "2", "list_item", BrandMatcher.version),
+    ]
+
+
+async def test_an_answer_to_a_question_that_names_the_brand_in_plain_words_is_branded() -> None:
+    case = Case()
+    known = catalogue()
+    asked = Question(id="plain", text="Is Oolong & Co good?", brands=("oolong", "sencha"))
+    await case.begin([row(TEXT, prompt=asked.text, questions=("plain",))])
+    case.world.catalogues.push(replace(known, questions=(*known.questions, asked)))
+    await case.score()
+    cells = counts(case, bucket_of(prompt_hash_of(asked.text)))["cells"]
+    assert {role: sorted(by_target[TARGET]["0"]) for role, by_target in cells.items()} == {
+        "branded": ["oolong"],
+        "unbranded": ["sencha"],
+    }

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.dispatch import SEND_SIZE
 from brandvane.engine.gauges import HELD
-from brandvane.engine.score import plan_buckets
 from brandvane.engine.slots import GATHER_S
 from brandvane.expansion import CHUNK_TASKS
 from brandvane.task import BUCKETS, PENDING_SHARDS, PRIORITIES

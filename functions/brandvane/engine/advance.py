@@ -6,8 +6,8 @@ late, never early, so the count can be trusted when it is reached.
 
 from __future__ import annotations
 
+from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.limiter import Limiter
-from brandvane.engine.score import plan_buckets
 from brandvane.ports import Clock, Functions, ResultStore, RunStore, StatStore, Telemetry
 from brandvane.run import Run, RunState
 from brandvane.task import BUCKETS

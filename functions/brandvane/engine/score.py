@@ -23,10 +23,6 @@ from brandvane.mentions.tally import Tally
 from brandvane.ports import BlobStore, CatalogueStore, Clock, ResultStore, RunStore, Telemetry
 from brandvane.report.mention_rows import MentionTable, mention_rows
 from brandvane.run import RunState
-from brandvane.task import BUCKETS
-
-# A scorer reads some 400 answers a second at least, so this is a quarter of a minute of one invocation's work.
-ROWS_AN_INVOCATION = 5_000
 
 
 def mentions_key(run_id: str, pass_no: int, bucket: int) -> str:
@@ -42,15 +38,6 @@ def mentions_table_key(run_id: str, pass_no: int, bucket: int) -> str:
 def scores_key(run_id: str, pass_no: int, bucket: int) -> str:
     """S3 key of a bucket's counts."""
     return f"scores/{run_id}/pass-{pass_no}/bucket-{bucket:02d}.json"
-
-
-def plan_buckets(total: int) -> tuple[tuple[int, ...], ...]:
-    """Which buckets each invocation of the scorer takes, for a run of ``total`` rows: 1, 2, 4, 8 or 16 even groups."""
-    groups = 1
-    while groups < BUCKETS and total > groups * ROWS_AN_INVOCATION:
-        groups *= 2
-    size = BUCKETS // groups
-    return tuple(tuple(range(first, first + size)) for first in range(0, BUCKETS, size))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from brandvane.mentions.roles import Role
 from brandvane.mentions.tally import Tally
 
 ALL = ""  # in place of a target: all of them together
+# Which questions' answers stand under a role: one without {brand} that names the brand in plain words is counted as branded.
+_COUNTED_BY = {Role.UNBRANDED: (Role.UNBRANDED,), Role.BRANDED: (Role.UNBRANDED, Role.BRANDED)}
 
 Place = tuple[Role, str, str]  # role, target or ALL, brand
 
@@ -81,7 +83,7 @@ def trend(now: Tally, catalogue: Catalogue, parsers: Sequence[str], then: Then |
         if role is Role.ALSO or was is None or not was.answers or not cell.answers or brand not in brands:
             continue
         breaks = list(of_target.get(target, ()))
-        if asked_now.get((role, brand)) != asked_then.get((role, brand)):
+        if any(asked_now.get((each, brand)) != asked_then.get((each, brand)) for each in _COUNTED_BY[role]):
             breaks.append("questions")
         if brand not in before or _rules(brands[brand]) != _rules(before[brand]):
             breaks.append("aliases")
