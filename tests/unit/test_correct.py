@@ -14,7 +14,7 @@ import pytest
 from brandvane.cli.correct_commands import correct, corrections, export
 from brandvane.cli.reparse_command import reparse
 from brandvane.engine.counted import counted
-from brandvane.engine.score import mentions_key, mentions_table_key
+from brandvane.engine.scored_objects import mentions_key, mentions_table_key
 from brandvane.mentions.roles import Role
 from brandvane.run import RunState
 from brandvane.task import bucket_of, prompt_hash_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brandvane.engine.score import scores_key
+from brandvane.engine.scored_objects import scores_key
 from brandvane.run import Run, RunState
 from brandvane.task import Outcome
 from unit.scored_samples import OTHER, RUN_ID, START, Case, row

@@ -11,7 +11,7 @@ from brandvane.cli.reparse_command import reparse
 from brandvane.engine.counted import counted
 from brandvane.engine.refusal import Refusal
 from brandvane.engine.reparse import Changed, begin, difference, rehearsed
-from brandvane.engine.score import mentions_key, scores_key
+from brandvane.engine.scored_objects import mentions_key, scores_key
 from brandvane.gauges import NO_REPORT_S, report_missing
 from brandvane.mentions.matcher import matcher_for
 from brandvane.mentions.roles import Role

@@ -17,13 +17,8 @@ from brandvane.catalogue import Brand, Question
 from brandvane.engine.answer_reader import Reader
 from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.json_bytes import json_bytes
-from brandvane.engine.score import (
-    mentions_key,
-    mentions_table_key,
-    score,
-    score_bucket,
-    scores_key,
-)
+from brandvane.engine.score import score, score_bucket
+from brandvane.engine.scored_objects import mentions_key, mentions_table_key, scores_key
 from brandvane.mentions.matcher import BrandMatcher, Reading
 from brandvane.ports import Unavailable
 from brandvane.run import RunState

@@ -17,7 +17,7 @@ from brandvane.cli.when import iso, local
 from brandvane.engine.correct import Made, Wish
 from brandvane.engine.corrections_of_run import corrections_of
 from brandvane.engine.counted import counted
-from brandvane.engine.score import mentions_key, mentions_table_key
+from brandvane.engine.scored_objects import mentions_key, mentions_table_key
 from brandvane.mentions.corrections import Correction, Wrong
 from brandvane.report.corrected import Entry, entries
 from brandvane.run import Run, RunState

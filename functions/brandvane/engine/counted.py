@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from brandvane.engine.score import scores_key
+from brandvane.engine.scored_objects import scores_key
 from brandvane.mentions.tally import Tally, from_document
 from brandvane.ports import BlobStore
 from brandvane.task import BUCKETS

@@ -18,7 +18,7 @@ from brandvane.engine.corrections_of_run import corrections_of
 from brandvane.engine.counted import counted
 from brandvane.engine.json_bytes import json_bytes
 from brandvane.engine.previous import COUNTS, packed_counts, previous
-from brandvane.engine.score import mentions_key
+from brandvane.engine.scored_objects import mentions_key
 from brandvane.mentions.roles import Role, Roles
 from brandvane.ports import BlobStore, CatalogueStore, Clock, ResultStore, RunStore, Telemetry
 from brandvane.report.corrected import entries

@@ -17,27 +17,13 @@ from brandvane.engine.answer_reader import Reader, Said
 from brandvane.engine.answers import ReadRow, read_rows
 from brandvane.engine.corrections_of_run import corrections_of
 from brandvane.engine.json_bytes import json_bytes
+from brandvane.engine.scored_objects import mentions_key, mentions_table_key, scores_key
 from brandvane.mentions.corrections import by_task
 from brandvane.mentions.matcher import Matcher, matcher_for
 from brandvane.mentions.tally import Tally
 from brandvane.ports import BlobStore, CatalogueStore, Clock, ResultStore, RunStore, Telemetry
 from brandvane.report.mention_rows import MentionTable, mention_rows
 from brandvane.run import RunState
-
-
-def mentions_key(run_id: str, pass_no: int, bucket: int) -> str:
-    """S3 key of a bucket's mentions as lines of JSON, packed."""
-    return f"mentions/{run_id}/pass-{pass_no}/bucket-{bucket:02d}.jsonl.gz"
-
-
-def mentions_table_key(run_id: str, pass_no: int, bucket: int) -> str:
-    """S3 key of a bucket's mentions as CSV, packed."""
-    return f"mentions/{run_id}/pass-{pass_no}/bucket-{bucket:02d}.csv.gz"
-
-
-def scores_key(run_id: str, pass_no: int, bucket: int) -> str:
-    """S3 key of a bucket's counts."""
-    return f"scores/{run_id}/pass-{pass_no}/bucket-{bucket:02d}.json"
 
 
 @dataclass(frozen=True, slots=True)
