@@ -220,15 +220,16 @@ def _spans(packed: bytes | None) -> dict[str, list[Span]]:
 
 
 def _span(mention: Mapping[str, Any]) -> Span:
-    begin = mention["sentence_start"]
+    # A scorer of the release before, in a run that a deployment came into, told less.
+    begin = mention.get("sentence_start", mention["start"])
     return Span(
         mention["brand"],
         Role(mention["role"]),
         mention["start"],
         mention["end"],
         begin,
-        begin + len(mention["sentence"]),
-        mention["rank"],
-        mention["correction"] is not None,
-        mention["doubtful"],
+        begin + len(mention["sentence"]) if "sentence_start" in mention else mention["end"],
+        mention.get("rank"),
+        mention.get("correction") is not None,
+        mention.get("doubtful", False),
     )
