@@ -17,7 +17,7 @@ def test_a_brand_is_read_with_all_its_fields() -> None:
   competitors: [bose]
   topics: [shoes]
   priority: High
-  rules: {case_sensitive: true, near: 3}
+  rules: {case_sensitive: true}
 - {id: bose, name: Bose}
 """
     assert good(brands(text)).brands == (
@@ -29,7 +29,7 @@ def test_a_brand_is_read_with_all_its_fields() -> None:
             competitors=("bose",),
             topics=("shoes",),
             priority="high",
-            rules={"case_sensitive": True, "near": 3},
+            rules={"case_sensitive": True},
         ),
         Brand("bose", "Bose"),
     )

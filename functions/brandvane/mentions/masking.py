@@ -1,4 +1,4 @@
-"""Which parts of an answer are no prose? Code, addresses, link targets, tags and hidden reasoning, blanked without moving offsets.
+"""Which parts of an answer are no prose? Code, addresses, link targets and hidden reasoning, blanked without moving offsets.
 
 Labels of links are kept, and so are bare hosts in prose ("nike.com"), which are a kind of mention. Every pattern is bounded or
 tries each place once, so that the work is linear in the text.
@@ -17,7 +17,7 @@ _URL = re.compile(rf"(?:https?://|ftp://|(?<![a-z0-9.])www\.)(?:{_URL_TEXT}++|\(
 _TARGET = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]{0,300}\)){0,1000}?\)")
 _EMAIL = re.compile(r"(?<![a-z0-9._%+-])[a-z0-9._%+-]{1,64}+@[a-z0-9.-]{1,255}+")
 _PATH = re.compile(rf"(?<![a-z0-9.@-])(?:[a-z0-9-]{{1,63}}+\.)++[a-z]{{2,12}}+/{_URL_TEXT}++")
-_TAG = re.compile(r"</?[a-z!][^<>\n]{0,500}>")
+_ATTRIBUTE = re.compile(r"\b(?:href|src)[ ]?=[ ]?(?:\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}')")
 _LABEL = re.compile(r"\[([^\[\]\n]{1,300})\](?=\()")
 
 
@@ -36,8 +36,8 @@ def masked(folded: str) -> str:
         text = _EMAIL.sub(_blank, text)
     if "/" in text and "." in text:
         text = _PATH.sub(_blank, text)
-    if "<" in text:
-        text = _TAG.sub(_blank, text)
+    if "href" in text or "src" in text:
+        text = _ATTRIBUTE.sub(_blank, text)
     return text
 
 

@@ -19,7 +19,7 @@ WINDOW = 80  # code points on each side in which a word of context counts
 _BREAK = 20  # code points that a sentence's end between a hit and a word of context adds to their distance
 _BREAKS = re.compile(r"[。！？!?\n;；]|\.\s")
 _DEGREE = re.compile(
-    r"(?:很|更|最|太|非常|十分|比较|较|较为|不够|不太|不|这么|那么|多么|极|极其|极为|挺|真|越|如此|特别|相当|更加|格外|尤为|爱|变|臭|审)$"
+    r"(?:很|更|最|太|非常|十分|较为|不够|不太|不|这么|那么|多么|极|极其|极为|挺|真|越|如此|特别|相当|更加|格外|尤为|爱|变|臭|审)$"
 )
 _NUMERAL = re.compile(r"[0-9零一二三四五六七八九十百千万两几]$")
 _PORTION = re.compile(r"[0-9零一二三四五六七八九十百千半两几][个颗斤只种袋杯碗粒块片盘箱克][大小红青]?$")
@@ -123,12 +123,16 @@ def settle(hits: Sequence[Hit], senses: Sequence[Sense], prompt: str) -> list[Se
 
 
 def _settled(name: Name, sense: Sense, yes: bool, no: int, prompt: str) -> Sense:
-    if sense is _CAPITAL and (yes or no < _TELLING):
+    asked_for = name.speaks_for.search(prompt) if prompt and name.speaks_for else None
+    asked_against = name.speaks_against.search(prompt) if prompt and name.speaks_against and not asked_for else None
+    if sense is _CAPITAL and not asked_against and (yes or no < _TELLING):
         return _PLAIN
     if yes and not no:
         return Sense(Verdict.YES, "the brand elsewhere in this answer")
-    if prompt and name.speaks_for and (found := name.speaks_for.search(prompt)):
-        return Sense(Verdict.YES, f"the question says '{found[0]}'")
+    if asked_for:
+        return Sense(Verdict.YES, f"the question says '{asked_for[0]}'")
+    if asked_against and not yes:
+        return Sense(Verdict.NO, f"the question says '{asked_against[0]}'", doubtful=True)
     if no and not yes:
         return Sense(Verdict.NO, "the common word elsewhere in this answer", doubtful=True)
     if name.required:
@@ -155,7 +159,7 @@ def _grammar(text: str, hit: Hit) -> str:
     name, before = hit.name.term, text[max(0, hit.start - 4) : hit.start]
     if _NUMERAL.search(name[0]) and _NUMERAL.search(before) and not before[-1].isascii():
         return "a piece of a number"
-    degree = _DEGREE.search(before) if name.endswith("的") or is_common(name) else None
+    degree = _DEGREE.search(before) if (name.endswith("的") or is_common(name)) and not hit.bold_before else None
     if degree:
         return f"an adjective behind '{degree[0]}'"
     if is_verb(name) and _VERB.match(text, hit.end) and not hit.bold_behind:
