@@ -16,7 +16,7 @@ from brandvane.mentions.corrections import (
     standing,
     to_document,
 )
-from brandvane.mentions.mention import Mention, Reading
+from brandvane.mentions.mention import Kind, Mention, Reading
 
 TEXT = "Ash is a tree. Birch is good. Ash again."
 ASH_1 = Mention("ash", "Ash", 0, 3, "Ash is a tree.", 0, order=1)
@@ -106,3 +106,16 @@ def test_the_stored_form_reads_back() -> None:
 def test_corrections_of_newer_code_are_refused() -> None:
     with pytest.raises(ValueError, match="format 2"):
         from_document({"v": 2, "corrections": []})
+
+
+def test_a_missing_mention_in_a_list_has_its_rank() -> None:
+    text = "The best:\n1. Oak\n2. Elmm\n3. Ash"
+    oak = Mention("oak", "Oak", 13, 16, "1. Oak", 10, order=1, rank=1)
+    ash = Mention("ash", "Ash", 28, 31, "3. Ash", 25, order=2, rank=3)
+    missing = correction(Wrong.MISSING, "elm", 20, 24, quote="Elmm")
+    after = corrected(Reading((oak, ash)), text, [missing])
+    assert [(m.brand, m.rank, m.order, m.kind) for m in after.reading.mentions] == [
+        ("oak", 1, 1, Kind.PROSE),
+        ("elm", 2, 2, Kind.LIST_ITEM),
+        ("ash", 3, 3, Kind.PROSE),
+    ]

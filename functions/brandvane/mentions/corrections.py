@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
+from brandvane.mentions.layout import Layout
 from brandvane.mentions.mention import Mention, Reading
 from brandvane.mentions.sentences import Sentences
 
@@ -76,7 +77,7 @@ def corrected(reading: Reading, text: str, corrections: Sequence[Correction]) ->
     """Carry out one answer's standing corrections, the later ones last.
 
     A false mention goes, with every other of that brand that overlaps its words; a missing one comes, unless the matcher finds
-    it by now. Order of first mention is told anew.
+    it by now. Order of first mention and list ranks are told anew.
     """
     mentions = list(reading.mentions)
     made: dict[Mention, str] = {}
@@ -100,25 +101,30 @@ def corrected(reading: Reading, text: str, corrections: Sequence[Correction]) ->
             mentions.append(mention)
         if there or each.wrong is Wrong.MISSING:
             brands.add(each.brand)
-    ordered = _ordered(mentions)
+    if not brands:
+        return Corrected(reading, unfit=tuple(unfit))
+    ordered = _placed(mentions, Layout(text))
     kept = {new: made[old] for old, new in ordered if old in made}
     after = Reading(tuple(new for _, new in ordered), (*reading.rejected, *(m for m, _ in removed)))
     return Corrected(after, frozenset(brands), kept, tuple(removed), tuple(unfit))
 
 
 def _added(correction: Correction, text: str) -> Mention:
-    sentence, start = Sentences(text).around(correction.start, correction.end)
-    return Mention(correction.brand, correction.quote, correction.start, correction.end, sentence, start)
+    start, end = correction.start, correction.end
+    sentence, sentence_start = Sentences(text).around(start, end)
+    kind = Layout(text).kind_of(start)
+    return Mention(correction.brand, correction.quote, start, end, sentence, sentence_start, kind=kind)
 
 
-def _ordered(mentions: Iterable[Mention]) -> list[tuple[Mention, Mention]]:
-    """Mentions in the order of the text, each beside itself with its brand's place."""
+def _placed(mentions: Iterable[Mention], layout: Layout) -> list[tuple[Mention, Mention]]:
+    """Mentions in the order of the text, each beside itself with its brand's place and its list rank."""
+    ordered = sorted(mentions, key=lambda m: (m.start, m.end, m.brand))
+    ranks = layout.ranks([(m.start, m.end) for m in ordered])
     places: dict[str, int] = {}
-    pairs = []
-    for mention in sorted(mentions, key=lambda m: (m.start, m.end, m.brand)):
-        place = places.setdefault(mention.brand, len(places) + 1)
-        pairs.append((mention, mention if mention.order == place else replace(mention, order=place)))
-    return pairs
+    return [
+        (mention, replace(mention, order=places.setdefault(mention.brand, len(places) + 1), rank=rank))
+        for mention, rank in zip(ordered, ranks, strict=True)
+    ]
 
 
 def to_document(revision: int, corrections: Iterable[Correction]) -> dict[str, Any]:
