@@ -81,6 +81,7 @@ def found(mentions: Sequence[Mention], text: str) -> list[tuple[str, str]]:
 @given(TEXTS)
 @example("最Acme\u0301")
 @example("小**米**")
+@example("Acme\u1161")
 def test_a_span_slices_the_original_to_text_that_folds_to_the_alias(text: str) -> None:
     reading = MATCHER.read(text)
     for hit in (*reading.mentions, *reading.rejected):
@@ -132,6 +133,7 @@ def test_a_longer_alias_takes_only_the_place_that_it_covers(text: str) -> None:
 
 
 @given(PLAIN)
+@example("é**Acme")
 def test_composed_and_decomposed_text_say_the_same(text: str) -> None:
     composed, apart = unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
     assert found(MATCHER.read(composed).mentions, composed) == found(MATCHER.read(apart).mentions, apart)

@@ -13,9 +13,12 @@ from brandvane.mentions.matcher import BrandMatcher
 from brandvane.mentions.mention import Kind, Mention, Reading, Stance
 
 
-def read(text: str, *names: str, rules: Mapping[str, Any] | None = None, **about: str) -> Reading:
+def read(
+    text: str, *names: str, rules: Mapping[str, Any] | None = None, prompt: str = "", platform: str = ""
+) -> Reading:
     """The reading of a text; the first name is one brand's with the others as its aliases, its id ``b``."""
-    return BrandMatcher([Brand(id="b", name=names[0], aliases=names[1:], rules=rules or {})]).read(text, **about)
+    matcher = BrandMatcher([Brand(id="b", name=names[0], aliases=names[1:], rules=rules or {})])
+    return matcher.read(text, prompt=prompt, platform=platform)
 
 
 def words(text: str, *names: str, rules: Mapping[str, Any] | None = None) -> list[str]:
@@ -23,9 +26,9 @@ def words(text: str, *names: str, rules: Mapping[str, Any] | None = None) -> lis
     return [text[m.start : m.end] for m in read(text, *names, rules=rules).mentions]
 
 
-def one(text: str, *names: str, **about: str) -> Mention:
+def one(text: str, *names: str, prompt: str = "", platform: str = "") -> Mention:
     """The only mention of a text."""
-    (mention,) = read(text, *names, **about).mentions
+    (mention,) = read(text, *names, prompt=prompt, platform=platform).mentions
     return mention
 
 
@@ -116,15 +119,15 @@ def test_traditional_and_simplified_characters_are_the_same(text: str, name: str
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("一个完美的圆形", "美的"),
-        ("肉质鲜美的鱼", "美的"),
+        ("完美的一天", "美的"),
+        ("鲜美的汤", "美的"),
         ("很美的风景", "美的"),
         ("让人联想到大海", "联想"),
         ("三星堆遗址", "三星"),
         ("三星级酒店", "三星"),
         ("喝小米粥养胃", "小米"),
         ("做苹果汁", "苹果"),
-        ("用了四百度电", "百度"),
+        ("耗了六百度电", "百度"),
         ("性格力量", "格力"),
         ("他的理想主义", "理想"),
         ("亚马逊河流域", "亚马逊"),

@@ -127,6 +127,11 @@ def test_a_heading_that_is_not_about_the_brand_itself_gives_none(heading: str) -
     assert ranks(f"1. {heading}\n2. Oak: x") == {"ash": None}
 
 
+@pytest.mark.parametrize("heading", ["Ash's Pro 3: x", "阿什的新款：x"])
+def test_a_heading_that_names_a_product_of_the_brand_gives_a_rank(heading: str) -> None:
+    assert ranks(f"1. {heading}\n2. Oak: x") == {"ash": 1}
+
+
 def test_a_gloss_in_a_heading_is_the_brand() -> None:
     assert ranks("1. Oak: x\n2. 阿什（Ash）：x") == {"ash": 2}
 

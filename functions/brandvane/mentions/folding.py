@@ -2,7 +2,7 @@
 
 Folded are letter case, compatibility forms (full width, ligatures), accents of Latin letters, typographic quotes, hyphens and
 spaces, traditional characters (to simplified ones), canonical variants; invisible characters and the stars of emphasis inside a
-word are dropped. List markers (①, ²) stay as they are: they are no digits of a name.
+Chinese word are dropped. List markers (①, ²) stay as they are: they are no digits of a name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _TYPOGRAPHY = {
 _SIMPLIFIED = {pair[0]: pair[1] for pair in (files(__package__) / "traditional.txt").read_text("utf-8").splitlines()}
 _RUN = re.compile(f"[^{_SPECIAL}]?{_SPECIAL}+")
 _HAN = re.compile(f"[{HAN}]")
-_EMPHASIS = re.compile(f"(?<=[a-z\u00df-\u024f])\\*{{1,3}}(?=[a-z\u00df-\u024f])|(?<=[{HAN}])\\*{{1,3}}(?=[{HAN}])")
+# Between two Chinese characters only: a Latin name that is marked ends at its mark ("**Nike**Air").
+_EMPHASIS = re.compile(f"(?<=[{HAN}])\\*{{1,3}}(?=[{HAN}])")
 
 
 def _invisible(character: str) -> bool:
@@ -42,10 +43,11 @@ def _invisible(character: str) -> bool:
     )
 
 
-def _joins(character: str) -> bool:
+def _joins(character: str, before: str = "\u1100") -> bool:
     """Does it belong to the character before it (a mark, a vowel or final of a Korean syllable)?"""
-    plain = unicodedata.normalize("NFKC", character)
-    return unicodedata.combining(plain[0]) != 0 or "\u1161" <= character <= "\u11ff"
+    if "\u1161" <= character <= "\u11ff":
+        return "\u1100" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3"
+    return unicodedata.combining(unicodedata.normalize("NFKC", character)[0]) != 0
 
 
 def _folded(cluster: str) -> str:
@@ -106,7 +108,7 @@ class Folded:
         whole_first, whole_last = self.until[first] >= 0, self.until[last] >= 0
         if whole_first and start != self.at[first]:
             return None
-        if whole_last and last + 1 < len(self.at) and end != self.at[last + 1]:
+        if whole_last and end != (self.at[last + 1] if last + 1 < len(self.at) else len(self.text)):
             return None
         begins = self.origin[first] + (0 if whole_first else start - self.at[first])
         ends = self.until[last] if whole_last else self.origin[last] + end - self.at[last]
@@ -143,7 +145,7 @@ def fold(text: str) -> Folded:
             character = text[at]
             if _invisible(character) and (character != "*" or quick[at] == _SPECIAL):
                 continue
-            if cluster and _joins(character):
+            if cluster and _joins(character, cluster[-1]):
                 if len(cluster) < _CLUSTER_MAX:
                     cluster += character
                 ends = at + 1

@@ -13,10 +13,16 @@ from brandvane.mentions.mention import Kind
 
 _YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 _ASKS = re.compile(r"[?？]")
-_POSSESSIVE = re.compile(r"['’]s?(?![a-z])|的")
+# "Apple's reaction" is no product; "Apple's iPad" is one.
+_MANNER = re.compile(
+    r"(?:['’]s?(?![a-z])|的).*(?:re-?action|response|action|strateg|adapt|adjust|history|founding|impact|role|influence|success|failure|"
+    r"decision|approach|founder|\bceo\b|growth|culture|mission|future|dominance|position|perspective|反应|回应|策略|战略|行动|举措|历史|影响|优势|劣势|特点|"
+    r"发展|成功|失败|创新|文化|调整|定位|未来|地位|看法|观点)",
+    re.IGNORECASE,
+)
 # What stands right before a name that is only an example or an adjunct of the heading.
 _ADJUNCT = re.compile(
-    r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?|by|with|of|from|for|in|on|to|using|via)"
+    r"\b(?:like|such as|e\.g\.,?|including|for example|alternatives? to|vs\.?|by|with|of|from|for|in|on|to|as|at|using|via)"
     r"(?: (?:the|other|an?))?\s+[\"'\[*]*$|(?:如|像|例如|比如|包括|诸如|对比|被|与|和|为)$",
     re.IGNORECASE,
 )
@@ -71,7 +77,7 @@ class Layout:
         """For each span (in order of the text) the ordinal of the item whose heading names it, or None.
 
         Ranked are items of outermost lists of recommendations: not timelines, steps or questions, nothing in an item's body,
-        no examples, no possessive ("Apple's reaction").
+        no examples, nothing that somebody does ("Apple's reaction").
         """
         found: list[int | None] = [None] * len(spans)
         if not spans:
@@ -119,7 +125,11 @@ class Layout:
         """Does the heading name the brand itself, and not something of it, or as an example?"""
         start, end = span
         heading = self._text[item.start : item.end]
-        if _POSSESSIVE.match(self._text, end) or _DEED.match(self._text, end, item.end + 1) or _ORDER.match(heading):
+        if (
+            _MANNER.match(self._text, end, item.end)
+            or _DEED.match(self._text, end, item.end + 1)
+            or _ORDER.match(heading)
+        ):
             return False
         before = self._text[item.start : start]
         if _ADJUNCT.search(before[-20:]) or _QUOTED.search(before) or len(_SEVERAL.findall(heading)) > 1:

@@ -6,17 +6,9 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from brandvane.mentions.item_headings import BOLD, STOPS, STRAY, heading_of, label_end
 from brandvane.mentions.lines import Line, LineKind
 
-LABEL_MAX = 100  # code points of an item's label
-_SHORT_MAX = 60  # of an item that is all heading
-_SEPARATOR = re.compile(
-    r"(?<![0-9])[:：]|[:：](?![0-9])|[ \t][-\u2013\u2014\uff5e~][ \t]|\u2014|\u2013(?![0-9])|[ \t]-(?=[^\s0-9-])"
-)
-_STOPS = re.compile(r"[。！？；!?;]|(?<!\bInc)(?<!\bCo)(?<!\bCorp)(?<!\bLtd)(?<!\bNo)(?<!\bvs)\.(?=\s)")
-_BOLD = re.compile(r"(?:\*\*|__)(.{1,120}?)(?:\*\*|__)")
-_COMMA = re.compile(r"[,，、(（]")
-_STRAY = re.compile(r"(?:\[[^\[\]\n]{1,20}\](?!\()[ \t]*)?")
 _STEP = re.compile(r"(?:step|phase|day|week)[ \t]?[0-9]|第[一二三四五六七八九十0-9]+[步天周]", re.IGNORECASE)
 _RANK_HEAD = re.compile(r"[ \t*]*(?:rank(?:ing)?|position|排名|名次|排行|位次)[ \t*]*", re.IGNORECASE)
 
@@ -57,42 +49,6 @@ class ItemList:
 def lists_of(text: str, lines: list[Line]) -> list[ItemList]:
     """All lists, in the order of their first items; linear in the text."""
     return [*_marked(text, lines), *_unmarked(text, lines), *_tables(text, lines), *_headed(lines)]
-
-
-def heading_of(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span of an item's heading within its line: bold lead, label before a separator, or a short line as a whole.
-
-    Empty (``start, start``) where the line is a sentence that heads nothing.
-    """
-    stray = _STRAY.match(text, start, end)
-    start = stray.end() if stray else start
-    bold = _BOLD.match(text, start, end)
-    if bold:
-        return bold.span(1)
-    label = _label_end(text, start, end)
-    if label > start:
-        return start, label
-    rest = text[start:end].rstrip(" \t.")
-    if len(rest) <= _SHORT_MAX and not _STOPS.search(rest) and "，" not in rest:
-        return start, start + len(rest)
-    comma = _COMMA.search(text, start, min(end, start + 40))
-    lead = text[start : comma.start()].strip() if comma else ""
-    return (start, start + len(lead)) if lead and len(lead.split()) < 4 and lead[-1] not in ".。" else (start, start)
-
-
-def _label_end(text: str, start: int, end: int) -> int:
-    """Where the label before a separator ends; ``start`` where there is none."""
-    limit = min(end, start + LABEL_MAX + 3)
-    depth = 0
-    at = start
-    for found in _SEPARATOR.finditer(text, start, limit):
-        for character in text[at : found.start()]:
-            depth += (character in "(（[") - (character in ")）]")
-        at = found.start()
-        if depth > 0:
-            continue
-        return start if _STOPS.search(text, start, at) else at
-    return start
 
 
 def _marked(text: str, lines: list[Line]) -> list[ItemList]:
@@ -206,17 +162,17 @@ def _unmarked_item(text: str, lines: list[Line], at: int, first: int) -> tuple[i
     line = lines[at]
     if line.kind is not LineKind.PROSE or (line.end - line.content > 2000):
         return None
-    stray = _STRAY.match(text, line.content, line.end)
+    stray = STRAY.match(text, line.content, line.end)
     start = stray.end() if stray else line.content
-    bold = _BOLD.match(text, start, line.end)
+    bold = BOLD.match(text, start, line.end)
     if bold:
         return bold.span(1)
-    label = _label_end(text, start, line.end)
+    label = label_end(text, start, line.end)
     if label > start:
         return start, label
     short = text[start : line.end].rstrip()
     # Short lines of a run follow each other without a gap; what comes after one is prose again.
-    if len(short) <= 30 and not _STOPS.search(short) and short[-1] not in ".,，、" and (at == first or not line.gap):
+    if len(short) <= 30 and not STOPS.search(short) and short[-1] not in ".,，、" and (at == first or not line.gap):
         return start, start + len(short)
     return None
 
