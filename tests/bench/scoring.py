@@ -1,8 +1,9 @@
-"""``python -m tests.bench.scoring [ROWS]``: how fast does a scorer read a bucket, and a reporter a run? In memory, no network; processor time, so that other work beside it does not matter.
+"""``python -m tests.bench.scoring [ROWS]``: how fast does a scorer read a bucket, and a reporter a run?
 
-One bucket of ROWS answers (2,000 by default) of 1,000 characters with eight brands and four sources each; a catalogue of 500
-brands with five names each, of which 25 track a question. What it prints for 150,000 answers is the measured rate times 16 buckets at
-once, as the fleet works them off.
+In memory, no network; processor time, so that other work beside it does not matter.
+One bucket of ROWS answers (2,000 by default) of 1,000 characters with some ten mentions and four sources each; a catalogue of
+500 brands with five names each, of which 25 track a question. What it prints for 150,000 answers is the measured rate times 16
+buckets at once, as the fleet works them off.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def catalogue(rng: random.Random) -> Catalogue:
         for number in range(QUESTIONS)
     )
     platforms = tuple(
-        PlatformSettings(name=name, protocol="openai_chat", base_url="https://a.example", models=("m",)) for name in "abc"
+        PlatformSettings(name=name, protocol="openai_chat", base_url="https://a.example", models=("m",))
+        for name in "abc"
     )
     return Catalogue(brands, questions, Monitor(platforms, ()), "v1")
 
