@@ -232,3 +232,14 @@ def test_mentions_that_were_removed_are_told_to_be() -> None:
     result = here.say(export, RUN_ID, "--output", "-")
     assert result.exit_code == 1
     assert "bucket-05.csv.gz" in result.stderr
+
+
+def test_the_new_report_shows_what_the_reading_changed() -> None:
+    case, here = desk()
+    here.say(correct, f"{RUN_ID}/{FIRST}", "--brand", "oolong", "--false", *WHO)
+    page = case.world.blobs.objects[f"reports/{RUN_ID}/pass-2/report.html"].decode()
+    changed = page.split('<section id="reread">')[1].split("</section>")[0]
+    assert "figures that differ: 1" in changed
+    assert "1 of 3" in changed
+    assert "0 of 3" in changed
+    assert '<section id="reread">' not in case.world.blobs.objects[f"reports/{RUN_ID}/pass-1/report.html"].decode()

@@ -10,11 +10,12 @@ import pytest
 from brandvane.cli.reparse_command import reparse
 from brandvane.engine.counted import counted
 from brandvane.engine.refusal import Refusal
-from brandvane.engine.reparse import Changed, begin, difference, rehearsed
+from brandvane.engine.reparse import begin, rehearsed
 from brandvane.engine.scored_objects import mentions_key, scores_key
 from brandvane.gauges import NO_REPORT_S, report_missing
 from brandvane.mentions.matcher import matcher_for
 from brandvane.mentions.roles import Role
+from brandvane.report.rereading import Changed, difference
 from brandvane.run import RunState
 from operator_desk import Office
 from unit.scored_samples import RUN_ID, TARGET, Case, Fleet, catalogue, row

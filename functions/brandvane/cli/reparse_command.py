@@ -12,7 +12,8 @@ from brandvane.cli.errors import CliError
 from brandvane.cli.lookup import run_named
 from brandvane.cli.view import number, say, say_json, table
 from brandvane.engine.counted import Counted, counted
-from brandvane.engine.reparse import Changed, begin, difference, ready, rehearsed
+from brandvane.engine.reparse import begin, ready, rehearsed
+from brandvane.report.rereading import Changed, difference
 from brandvane.run import Run, RunState
 
 WAIT_S = 3.0

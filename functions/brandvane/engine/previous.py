@@ -31,16 +31,33 @@ async def previous(run: Run, *, runs: RunStore, blobs: BlobStore, catalogues: Ca
             continue
         if earlier.state not in (RunState.REPORTED, RunState.SCORING, RunState.REPORTING):
             continue  # reopened: what it counted is not what it will count
-        body = await blobs.get(f"{earlier.report_prefix}{COUNTS}")
-        if body is None:  # kept for a limited time only, or written before there were such files
+        found = await counts_of(earlier.report_prefix, blobs)
+        if found is None:
             continue
         try:
-            document = json.loads(gzip.decompress(body))
             catalogue = await catalogues.load(earlier.catalogue_version)
-            return Then(run_id, catalogue, from_document(document), tuple(document["parser_versions"]))
-        except (LookupError, ValueError):  # its catalogue is gone, or newer code has written it
+        except (LookupError, ValueError):  # gone, or newer code has written it
             continue
+        return Then(run_id, catalogue, *found)
     return None
+
+
+async def counts_of(report_prefix: str, blobs: BlobStore) -> tuple[Tally, tuple[str, ...]] | None:
+    """The counts that lie beside a report, and the matcher's versions that made them.
+
+    None where there are none: they are kept for a limited time, older releases wrote none, and newer ones' are not read.
+
+    Raises:
+        Unavailable: the store refused.
+    """
+    body = await blobs.get(f"{report_prefix}{COUNTS}")
+    if body is None:
+        return None
+    document = json.loads(gzip.decompress(body))
+    try:
+        return from_document(document), tuple(document["parser_versions"])
+    except ValueError:
+        return None
 
 
 def packed_counts(tally: Tally, parsers: Sequence[str]) -> bytes:

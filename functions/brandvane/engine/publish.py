@@ -17,9 +17,10 @@ from brandvane.engine.answers import ReadRow, read_rows
 from brandvane.engine.corrections_of_run import corrections_of
 from brandvane.engine.counted import counted
 from brandvane.engine.json_bytes import json_bytes
-from brandvane.engine.previous import COUNTS, packed_counts, previous
+from brandvane.engine.previous import COUNTS, counts_of, packed_counts, previous
 from brandvane.engine.scored_objects import mentions_key
 from brandvane.mentions.roles import Role, Roles
+from brandvane.mentions.tally import Tally
 from brandvane.ports import BlobStore, CatalogueStore, Clock, ResultStore, RunStore, Telemetry
 from brandvane.report.corrected import entries
 from brandvane.report.examples import Examples, Span
@@ -28,6 +29,7 @@ from brandvane.report.figures import targets_of
 from brandvane.report.figures_table import figures_csv
 from brandvane.report.material import Material
 from brandvane.report.page import render
+from brandvane.report.rereading import Rereading, difference
 from brandvane.report.trend import trend
 from brandvane.report.wording import language_of
 from brandvane.run import Run, RunState
@@ -160,7 +162,15 @@ async def _material(run: Run, runs: RunStore, blobs: BlobStore, catalogues: Cata
         targets=targets_of(mine.tally, asked),
         trend=trend(mine.tally, catalogue, mine.parsers, earlier),
         corrections=entries(listed, mine.applied, mine.unfit),
+        reread=await _reread(run, mine.tally, blobs),
     )
+
+
+async def _reread(run: Run, tally: Tally, blobs: BlobStore) -> Rereading | None:
+    """What this pass changes in the report before it; None for the first."""
+    before = run.pass_no - 1
+    found = await counts_of(report_prefix(run.run_id, before), blobs) if before else None
+    return None if found is None else Rereading(before, found[1], difference(found[0], tally))
 
 
 async def _write(

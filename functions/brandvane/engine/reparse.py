@@ -1,13 +1,12 @@
 """How are a reported run's answers read anew, asking no platform? A further pass of its scorers and reporter.
 
 ``begin`` only moves the run and asks for the scorers; whatever follows is what follows for every run (``advance.py``). The
-earlier pass's objects stay; ``difference`` says what the new reading changed.
+earlier pass's objects stay; ``report/rereading.py`` says what the new reading changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from brandvane.catalogue import Catalogue
@@ -17,24 +16,11 @@ from brandvane.engine.corrections_of_run import corrections_of
 from brandvane.engine.counted import Counted
 from brandvane.engine.refusal import NoSuchRun, Refusal
 from brandvane.engine.score import score_bucket
-from brandvane.mentions.cell import Cell
 from brandvane.mentions.corrections import by_task
-from brandvane.mentions.roles import Role
 from brandvane.mentions.tally import Tally
 from brandvane.ports import BlobStore, Clock, Functions, ResultStore, RunStore
 from brandvane.run import Run, RunState
 from brandvane.task import BUCKETS
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A figure that the new reading changes: mentioned, answers and occurrences before and after."""
-
-    role: Role
-    target: str
-    brand: str
-    before: tuple[int, int, int]
-    after: tuple[int, int, int]
 
 
 async def begin(
@@ -99,15 +85,3 @@ async def rehearsed(run: Run, catalogue: Catalogue, *, results: ResultStore, blo
         tally.merge(score.tally)
         mentions += score.mention_count
     return Counted(tally, (reader.matcher.version,), mentions)
-
-
-def difference(before: Tally, after: Tally) -> tuple[Changed, ...]:
-    """The figures that differ, by role, target and brand."""
-    old, new = before.cells(), after.cells()
-    keys: Iterable[tuple[Role, str, str]] = sorted({*old, *new}, key=lambda key: (list(Role).index(key[0]), *key[1:]))
-    pairs = ((key, _figures(old.get(key, Cell())), _figures(new.get(key, Cell()))) for key in keys)
-    return tuple(Changed(*key, was, now) for key, was, now in pairs if was != now)
-
-
-def _figures(cell: Cell) -> tuple[int, int, int]:
-    return cell.mentioned, cell.answers, cell.occurrences

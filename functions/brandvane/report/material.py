@@ -9,6 +9,7 @@ from brandvane.catalogue import Catalogue
 from brandvane.mentions.tally import Tally
 from brandvane.report.corrected import Entry
 from brandvane.report.figures import Target
+from brandvane.report.rereading import Rereading
 from brandvane.report.trend import Trend
 from brandvane.run import Run
 
@@ -24,4 +25,5 @@ class Material:
     targets: Sequence[Target]
     trend: Trend = field(default_factory=Trend)
     corrections: Sequence[Entry] = ()
+    reread: Rereading | None = None
     faults: Mapping[str, str] = field(default_factory=dict)

@@ -26,6 +26,7 @@ from brandvane.report.wording import WORDING, Language
 from brandvane.run import Run
 
 DIVIDED_MAX = 60  # brands whose figures are shown by topic and language; the rest of them stand in figures.csv
+REREAD_MAX = 40  # figures that another reading changed and that are listed
 GOAL_WIDTH = 0.10  # the interval that the page says how many answers are needed for
 
 
@@ -86,6 +87,8 @@ def render(material: Material, examples: Examples, language: Language) -> str:
         sites=sites(tally, catalogue.brands, targets),
         trend=material.trend,
         corrections=material.corrections,
+        reread=material.reread,
+        reread_max=REREAD_MAX,
         brand_name={brand.id: brand.name for brand in catalogue.brands},
         endings=endings(tally, targets),
         unread=unread,
