@@ -219,3 +219,15 @@ def test_a_prompt_for_two_questions_has_the_topics_of_both() -> None:
     assert Roles(known).slice(("a", "b")) == Slice("zh", ("cold", "hot", "tea"))
     assert Roles(known).slice(("b",)) == Slice("zh-cn", ("cold",))
     assert Roles(known).slice(("gone",)) == Slice()
+
+
+def test_a_brand_that_the_question_names_is_no_voice_beside_the_others() -> None:
+    def mention(brand: str, *, echo: bool = False) -> Mention:
+        return Mention(brand, brand, 0, 6, "", 0, order=1, echo=echo)
+
+    tally = Tally()
+    said = Reading((mention("oolong", echo=True), mention("sencha"), mention("kettle")))
+    tally.add(row("x"), answer("x"), said, {"oolong": Role.BRANDED, "sencha": Role.UNBRANDED})
+    sencha, oolong = tally.cell(Role.UNBRANDED, TARGET, "sencha"), tally.cell(Role.BRANDED, TARGET, "oolong")
+    assert (sencha.voice.hits, sencha.voice.total) == (1, 2)
+    assert (oolong.voice.hits, oolong.voice.total) == (1, 3)

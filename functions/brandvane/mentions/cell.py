@@ -30,7 +30,8 @@ _NUMBERS = (
 class Seen:
     """What one answer says of one brand. ``rank``: its list rank, ``order``: its place among the brands, both from 1.
 
-    ``doubtful`` and ``self_named`` hold for the brand when they hold for each of its mentions that count.
+    ``doubtful`` and ``self_named`` hold for the brand when they hold for each of its mentions that count; ``echo``: the
+    question itself names it.
     """
 
     times: int
@@ -38,12 +39,14 @@ class Seen:
     order: int = 0
     doubtful: bool = False
     self_named: bool = False
+    echo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What one answer holds beside a brand: ``voices`` brands mentioned; ``sources`` cited, ``own`` and ``rivals`` of them the
-    brand's and its competitors'; ``corrected``: an analyst's correction touches this brand, ``voice_corrected``: any brand.
+    """What one answer holds beside a brand: ``voices`` brands mentioned that the question does not name; ``sources`` cited,
+    ``own`` and ``rivals`` of them the brand's and its competitors'; ``corrected``: an analyst's correction touches this
+    brand, ``voice_corrected``: any brand.
     """
 
     voices: int = 0
@@ -60,7 +63,8 @@ class Cell:
 
     ``occurrences`` counts repeated mentions inside the counted answers; it is never part of a rate. ``rank_sum`` adds the
     list ranks of the ``ranked`` answers that have one, ``order_sum`` the places of first mention of all ``mentioned``.
-    ``voice``: of the brands mentioned in the counted answers (each once an answer), this one. ``sources``: of the sources
+    ``voice``: of the brands mentioned in the counted answers (each once an answer, none that the question put into the
+    answer's mouth but this one), this one. ``sources``: of the sources
     cited there (each address once an answer), this brand's. ``doubtful``, ``self_named`` and ``corrected`` count answers.
     """
 
@@ -128,7 +132,7 @@ class Cell:
         if seen.rank is not None:
             self.ranked += 1
             self.rank_sum += seen.rank
-        self.voice.take(1, around.voices)
+        self.voice.take(1, around.voices + seen.echo)
 
     def leave_out(self, reason: str) -> None:
         """Add an answer or failure that is in no rate."""

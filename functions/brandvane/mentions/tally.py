@@ -93,7 +93,10 @@ class Tally:
         silent = why_left_out(row.outcome, text, mentioned=False)
         loud = why_left_out(row.outcome, text, mentioned=True)
         around = Around(
-            voices=len(seen), sources=len(sources.cited), corrected=False, voice_corrected=bool(corrected)
+            voices=sum(not its.echo for its in seen.values()),
+            sources=len(sources.cited),
+            corrected=False,
+            voice_corrected=bool(corrected),
         )  # the same for every brand that has nothing of its own here
         special = bool(corrected or sources.by_brand)
         for brand, role in roles.items():
@@ -187,13 +190,13 @@ def seen_in(reading: Reading) -> dict[str, Seen]:
             continue
         known = found.get(mention.brand)
         if known is None:
-            seen = Seen(1, mention.rank, mention.order, mention.doubtful, mention.self_mention)
+            seen = Seen(1, mention.rank, mention.order, mention.doubtful, mention.self_mention, mention.echo)
         else:
             rank = (
                 known.rank if known.rank is not None else mention.rank
             )  # as Reading.rank_of: the first ranked mention's
             doubtful, own = known.doubtful and mention.doubtful, known.self_named and mention.self_mention
-            seen = Seen(known.times + 1, rank, known.order, doubtful, own)
+            seen = Seen(known.times + 1, rank, known.order, doubtful, own, known.echo)
         found[mention.brand] = seen
     return found
 
