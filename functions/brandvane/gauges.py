@@ -186,6 +186,8 @@ def report_missing(run: Run, now: float) -> bool:
     if _cancelled(run) or run.state is RunState.REPORTED:
         return False
     end = run.deadline if run.finished_at is None else min(run.finished_at, run.deadline)
+    if run.reread_at is not None:  # it has a report, and is to get another
+        end = max(end, run.reread_at)
     return now >= end + NO_REPORT_S
 
 

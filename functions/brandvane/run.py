@@ -14,7 +14,7 @@ RECOUNT_AFTER_S = 60.0  # by then the index of counted rows has forgotten a reop
 
 
 class RunState(StrEnum):
-    """OPEN → FINISHED → SCORING → REPORTING → REPORTED, or CANCELLED."""
+    """OPEN → FINISHED → SCORING → REPORTING → REPORTED, or CANCELLED; REPORTED → SCORING when its answers are read anew."""
 
     OPEN = "OPEN"
     FINISHED = "FINISHED"
@@ -61,6 +61,8 @@ class Run:
     lease_until: float = 0.0
     report_prefix: str | None = None
     reported_at: float | None = None
+    corrections_key: str = ""  # the newest list of corrections to its mentions; none so far when empty
+    reread_at: float | None = None  # when the answers of a reported run were last ordered to be read anew
     v: int = RUN_VERSION
 
     @property

@@ -141,6 +141,7 @@ def test_objects_are_kept_as_long_as_the_parameters_say_and_catalogues_for_ever(
         "late/": 90,
         "scores/": 60,
         "mentions/": 60,
+        "corrections/": 60,
         "reports/": 60,
     }
     assert [r["AbortIncompleteMultipartUpload"] for r in rules if "Prefix" not in r] == [{"DaysAfterInitiation": 7}]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from brandvane.answer import Answer, pack
 from brandvane.catalogue import Brand, Catalogue, Monitor, PlatformSettings, Question, Schedule
@@ -165,3 +166,26 @@ class Case:
         found = await self.world.runs.get(RUN_ID)
         assert found is not None
         return found
+
+    async def reported(self, rows: Sequence[ResultRow]) -> Run:
+        """A run that has its report; from then on scorers that are asked for work at once, and the report follows."""
+        await self.scored(rows)
+        await self.publish()
+        self.world.functions = Fleet(self)  # type: ignore[assignment]  # it does what the recorder records
+        return await self.run()
+
+
+@dataclass
+class Fleet:
+    """The functions of a case, working at once; ``asked`` are the events of scorers."""
+
+    case: Case
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    async def invoke(self, function: str, event: Mapping[str, Any]) -> None:
+        """Score the buckets and write the report."""
+        assert function == "scorer"
+        self.asked.append(dict(event))
+        await self.case.score(event["buckets"], event["pass_no"])
+        await self.case.world.runs.change(RUN_ID, {"state": RunState.SCORING}, {"state": RunState.REPORTING})
+        await self.case.publish(pass_no=event["pass_no"])

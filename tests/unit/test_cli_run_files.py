@@ -25,6 +25,7 @@ PREFIX = "reports/day/pass-1/"
 FILES = {
     "report.html": b"<html>report</html>",
     "results.csv": b"run_id\r\nday\r\n",
+    "figures.csv": b"role,brand\r\n",
     "results.jsonl.gz": gzip.compress(b'{"run_id":"day"}\n'),
 }
 
@@ -59,6 +60,13 @@ def test_without_a_name_the_report_is_called_after_its_run(tmp_path: Path, monke
 
     assert _reported().say(run, "report", "day").exit_code == 0
     assert (tmp_path / "day.html").read_bytes() == FILES["report.html"]
+
+
+def test_the_figures_of_a_report_are_had_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert _reported().say(run, "report", "day", "--figures").exit_code == 0
+    assert (tmp_path / "day-figures.csv").read_bytes() == FILES["figures.csv"]
 
 
 def test_a_dash_writes_to_stdout() -> None:

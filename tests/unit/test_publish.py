@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brandvane.engine.score import scores_key
+from brandvane.engine.scored_objects import scores_key
 from brandvane.run import Run, RunState
 from brandvane.task import Outcome
 from unit.scored_samples import OTHER, RUN_ID, START, Case, row
@@ -42,7 +42,7 @@ async def test_the_report_and_both_files_are_written_and_the_run_points_to_them(
     published = await case.publish()
     assert published is not None
     assert (published.prefix, published.rows) == (PREFIX, 4)
-    assert sorted(files(case)) == ["report.html", "results.csv", "results.jsonl.gz"]
+    assert sorted(files(case)) == ["counts.json.gz", "figures.csv", "report.html", "results.csv", "results.jsonl.gz"]
     run = await case.run()
     assert (run.state, run.report_prefix, run.reported_at) == (RunState.REPORTED, PREFIX, case.world.clock.now())
     assert (run.lease_owner, run.lease_until) == ("", 0.0)
@@ -183,3 +183,15 @@ async def test_instants_are_told_in_utc() -> None:
     await case.publish()
     assert START + 1 == 1_772_427_601.0
     assert lines(case)[0]["started_at"] == "2026-03-02T05:00:01.000Z"
+
+
+async def test_mentions_of_a_scorer_of_the_release_before_are_read_as_well() -> None:
+    case = Case()
+    await case.scored(ROWS)
+    for key, body in list(case.world.blobs.objects.items()):
+        if key.startswith("mentions/") and key.endswith(".jsonl.gz"):
+            told = ("brand", "role", "start", "end", "sentence", "visible", "task_id")
+            old = [{name: json.loads(line)[name] for name in told} for line in gzip.decompress(body).splitlines()]
+            case.world.blobs.objects[key] = gzip.compress("\n".join(map(json.dumps, old)).encode())
+    await case.publish()
+    assert "Try <mark>Oolong</mark>." in files(case)["report.html"].decode()

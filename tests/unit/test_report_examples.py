@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brandvane.mentions.roles import Role
-from brandvane.mentions.statistics import Cell
+from brandvane.mentions.cell import Cell
+from brandvane.mentions.roles import Role, Slice
 from brandvane.mentions.tally import Tally
 from brandvane.report.examples import CLIP, Examples, Piece, Span, marked, shown
 from brandvane.task import Outcome
@@ -20,7 +20,7 @@ def span(brand: str = "oolong", role: Role = Role.UNBRANDED) -> Span:
 def tally_of(cells: int) -> Tally:
     """A tally with so many cells that have a mention."""
     tally = Tally()
-    tally.cells = {(Role.UNBRANDED, TARGET, f"b{number}"): Cell(9, 9) for number in range(cells)}
+    tally.groups = {(Role.UNBRANDED, TARGET, Slice()): {f"b{number}": Cell(9, 9) for number in range(cells)}}
     return tally
 
 
@@ -72,3 +72,32 @@ def test_an_answer_that_was_not_counted_is_no_example() -> None:
     examples = Examples(tally_of(1))
     examples.offer(row("x", outcome=Outcome.REFUSED), answer("Oolong"), "q", [span()])
     assert examples.of(KEY) == ()
+
+
+def test_an_example_shows_the_sentence_of_the_first_mention_with_its_words_marked() -> None:
+    text = "Well. I like Oolong, and Oolong likes me. More Oolong."
+    spans = [
+        Span("oolong", Role.UNBRANDED, 13, 19, 6, 41),
+        Span("oolong", Role.UNBRANDED, 25, 31, 6, 41),
+        Span("oolong", Role.UNBRANDED, 47, 53, 42, 54),
+    ]
+    examples = Examples(tally_of(1))
+    examples.offer(row("x"), answer(text), "q", spans)
+    assert examples.of(KEY)[0].quote == (
+        Piece("I like "),
+        Piece("Oolong", True),
+        Piece(", and "),
+        Piece("Oolong", True),
+        Piece(" likes me."),
+    )
+
+
+def test_an_example_tells_its_rank_and_whether_a_person_or_a_doubt_stands_behind_it() -> None:
+    spans = [
+        Span("oolong", Role.UNBRANDED, 0, 6, 0, 6, doubtful=True),
+        Span("oolong", Role.UNBRANDED, 0, 6, 0, 6, rank=4, corrected=True, doubtful=True),
+    ]
+    examples = Examples(tally_of(1))
+    examples.offer(row("x"), answer("Oolong"), "q", spans)
+    its = examples.of(KEY)[0]
+    assert (its.rank, its.corrected, its.doubtful) == (4, True, True)

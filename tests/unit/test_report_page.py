@@ -10,20 +10,25 @@ from pathlib import Path
 import pytest
 
 from brandvane.catalogue import Brand, Catalogue, Monitor, Question, Selection
+from brandvane.mentions.corrections import Correction, Wrong
 from brandvane.mentions.matcher import matcher_for
 from brandvane.mentions.roles import Role, Roles
 from brandvane.mentions.statistics import wilson
 from brandvane.mentions.tally import Tally
 from brandvane.report import page as page_module
+from brandvane.report.corrected import Entry
 from brandvane.report.examples import Examples, Span
 from brandvane.report.figures import endings, served, targets_of
+from brandvane.report.material import Material
 from brandvane.report.page import render
+from brandvane.report.trend import Then, trend
 from brandvane.report.wording import WORDING, Language, language_of
 from brandvane.result import ResultRow
 from brandvane.run import Run, RunState
 from brandvane.task import Outcome
 from unit.scored_samples import GENERIC, RUN_ID, START, TARGET, answer, catalogue, row
 
+FILES = ("results.jsonl.gz", "results.csv", "figures.csv")
 HOSTILE = [
     "<script>alert(1)</script>",
     "</mark></p><img src=x onerror=alert(1)>",
@@ -79,6 +84,9 @@ def page_of(
     language: Language = "en",
     the_run: Run | None = None,
     served_model: str = "a-1",
+    then: Then | None = None,
+    corrections: Sequence[Entry] = (),
+    corrected: frozenset[str] = frozenset(),
 ) -> str:
     """The page of these results."""
     known = of or catalogue()
@@ -88,14 +96,34 @@ def page_of(
         reply = answer(text, status=result.outcome, served=served_model) if text is not None else None
         reading = matcher.read(text or "")
         asked = roles.of(result.prompt_hash, result.question_ids)
-        tally.add(result, reply, reading, asked)
-        spans = [Span(m.brand, asked.get(m.brand, Role.ALSO), m.start, m.end) for m in reading.mentions]
+        about = roles.slice(result.question_ids)
+        tally.add(result, reply, reading, asked, about=about, corrected=corrected)
+        spans = [
+            Span(
+                m.brand,
+                asked.get(m.brand, Role.ALSO),
+                m.start,
+                m.end,
+                m.sentence_start,
+                m.sentence_start + len(m.sentence),
+            )
+            for m in reading.mentions
+        ]
         readings.append((result, reply, spans))
     examples = Examples(tally)
     for result, reply, spans in readings:
         if reply is not None:
             examples.offer(result, reply, roles.text(result.prompt_hash), spans)
-    return render(the_run or run(), known, tally, examples, "plain-1", language)
+    made = Material(
+        run=the_run or run(),
+        catalogue=known,
+        tally=tally,
+        parsers=["plain-1"],
+        targets=targets_of(tally, [name for p in known.monitor.platforms for name in p.targets]),
+        trend=trend(tally, known, ["plain-1"], then),
+        corrections=corrections,
+    )
+    return render(made, examples, language)
 
 
 def test_a_rate_stands_with_its_n_and_its_interval() -> None:
@@ -139,13 +167,13 @@ def test_an_answer_cannot_become_markup(hostile: str) -> None:
 def test_names_questions_and_models_cannot_become_markup(hostile: str) -> None:
     def made(extra: str) -> Seen:
         known = Catalogue(
-            brands=(Brand(id="oolong", name=f"Oolong {extra}".strip()),),
+            brands=(Brand(id="oolong", name=f"Oolong {extra}".strip(), aliases=("Oolong",)),),
             questions=(Question(id="tea", text=GENERIC, brands=("oolong",)),),
             monitor=catalogue().monitor,
             version=extra,
         )
         result = row("x", target=f"alpha/{extra}", error_kind=extra)
-        text = f"Try Oolong {extra}".strip()
+        text = f"Try Oolong, {extra}"
         return Seen(page_of([(result, text)], of=known, served_model=f"{extra} served"))
 
     plain, seen = made("ordinary"), made(hostile)
@@ -157,9 +185,7 @@ def test_the_page_runs_nothing_and_loads_nothing() -> None:
     seen = Seen(page_of([(row("x"), "Oolong https://example.com/x.png ![](https://example.com/y.png)")]))
     assert seen.count("script") + seen.count("img") + seen.count("link") + seen.count("iframe") == 0
     hrefs = [attributes["href"] for _, attributes in seen.tags if "href" in attributes]
-    assert all(
-        href is not None and (href.startswith("#") or href in ("results.jsonl.gz", "results.csv")) for href in hrefs
-    )
+    assert all(href is not None and (href.startswith("#") or href in FILES) for href in hrefs)
     policies = [a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"]
     style = (Path(page_module.__file__).parent / "style.html").read_text()
@@ -200,7 +226,7 @@ def test_a_run_of_chosen_brands_shows_the_others_below() -> None:
     chosen = run(selection=Selection(brands=("sencha",)))
     html = page_of([(row("x"), "Oolong")], the_run=chosen)
     visibility = html.split('<section id="visibility">')[1].split("</section>")[0]
-    first, others = visibility.split("<details")
+    first, _, others = visibility.split("<details")
     assert "Sencha House" in first
     assert "Oolong" not in first
     assert "Other brands of the catalogue (1)" in others
@@ -268,3 +294,102 @@ def test_the_language_is_that_of_most_questions() -> None:
 def test_a_question_without_a_language_is_judged_by_its_characters() -> None:
     assert language_of(questions("", text="哪家好？")) == "zh"
     assert language_of(questions("")) == "en"
+
+
+def entry(**words: str) -> Entry:
+    """A correction in force."""
+    made = Correction(
+        id="c1",
+        task_id="t1",
+        brand="oolong",
+        wrong=Wrong.FALSE,
+        start=0,
+        end=6,
+        quote="Oolong",
+        by="Kim",
+        reason="the tea",
+        at=START,
+    )
+    return Entry(replace(made, **words), "applied")  # type: ignore[arg-type]  # fields of a correction
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_corrections_and_sites_cannot_become_markup(hostile: str) -> None:
+    plain = Seen(page_of([(row("x"), "Oolong")], corrections=[entry()]))
+    seen = Seen(page_of([(row("x"), "Oolong")], corrections=[entry(by=hostile, reason=hostile, quote=hostile)]))
+    assert [tag for tag, _ in seen.tags] == [tag for tag, _ in plain.tags]
+    assert seen.text.count(hostile) == 3
+
+
+def section(html: str, name: str) -> str:
+    """One section of a page, as text."""
+    return Seen(html.split(f'<section id="{name}">')[1].split("</section>")[0]).text
+
+
+def test_the_first_table_sums_all_platforms() -> None:
+    rows = [
+        (row("x"), "Oolong"),
+        (row("y", target="beta/b-1"), "Sencha House, then Oolong"),
+        (row("z", sample=2), "none"),
+    ]
+    text = " ".join(section(page_of(rows), "summary").split())
+    assert "66.7% 2 of 3 · 20.8–93.9%" in text  # Wilson, 2 of 3
+    assert "2 of 3 mentions" in text  # of Oolong twice and Sencha once
+    assert "There is no earlier run of this schedule to compare with." in text
+
+
+def then(mentioned: int, answers: int) -> Then:
+    """A run before with so many answers about Oolong, and none about Sencha."""
+    rows = [(row("x", sample=number), "Oolong" if number < mentioned else "none") for number in range(answers)]
+    tally, roles, matcher = Tally(), Roles(catalogue()), matcher_for(catalogue().brands)
+    for result, text in rows:
+        asked = roles.of(result.prompt_hash, result.question_ids)
+        tally.add(result, answer(text), matcher.read(text), asked)
+    return Then("daily-2026-03-01", catalogue(), tally, ("plain-1",))
+
+
+@pytest.mark.parametrize(("language", "says"), [("en", "up, beyond chance"), ("zh", "上升，超出偶然")])
+def test_a_change_is_told_in_points_and_plain_words(language: Language, says: str) -> None:
+    rows = [(row("x", sample=number), "Oolong") for number in range(20)]
+    text = section(page_of(rows, then=then(2, 20), language=language), "summary")
+    assert "+90.0" in text
+    assert says in text
+
+
+def test_a_trend_that_breaks_says_why() -> None:
+    rows = [(row("x", sample=number), "Oolong") for number in range(20)]
+    text = section(page_of(rows, then=then(2, 20), served_model="a-1-0302"), "summary")
+    assert "not comparable: another model answered" in text
+    assert "beyond chance" not in text
+
+
+def test_a_figure_that_was_corrected_says_so() -> None:
+    html = page_of([(row("x"), "Oolong")], corrections=[entry()], corrected=frozenset({"oolong"}))
+    assert "1 corrected by hand" in section(html, "summary")
+    assert "in force" in section(html, "corrections")
+
+
+def test_each_example_begins_with_the_sentence_of_the_mention() -> None:
+    html = page_of([(row("x"), "Well. I like Oolong here. Yes.")])
+    assert '<blockquote dir="auto">I like <mark>Oolong</mark> here.</blockquote>' in html
+
+
+def test_figures_are_divided_by_topic_where_a_brand_has_several() -> None:
+    first, *others = catalogue().questions
+    known = replace(
+        catalogue(),
+        questions=(
+            replace(first, topics=("<i>green</i>",)),
+            *others,
+            Question(id="t2", text="Which tea is hot?", language="zh", topics=("hot",), brands=("oolong",)),
+        ),
+    )
+    hot = row("y", prompt="Which tea is hot?", questions=("t2",))
+    text = " ".join(section(page_of([(row("x"), "Oolong"), (hot, "none")], of=known), "parts").split())
+    assert "<i>green</i>All100.0%1 of 1" in text
+    assert "hotAll0.0%0 of 1" in text
+    assert "Allzh0.0%0 of 1" in text
+
+
+def test_the_page_says_how_many_answers_ten_points_take() -> None:
+    assert "at most 10 points wide needs 381 counted answers" in section(page_of([]), "method")

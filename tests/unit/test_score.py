@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,16 +13,12 @@ from typing import Any
 import pytest
 
 from brandvane.answer import pack
-from brandvane.catalogue import Brand
-from brandvane.engine.score import (
-    Reader,
-    json_bytes,
-    mentions_key,
-    plan_buckets,
-    score,
-    score_bucket,
-    scores_key,
-)
+from brandvane.catalogue import Brand, Question
+from brandvane.engine.answer_reader import Reader
+from brandvane.engine.buckets import plan_buckets
+from brandvane.engine.json_bytes import json_bytes
+from brandvane.engine.score import score, score_bucket
+from brandvane.engine.scored_objects import mentions_key, mentions_table_key, scores_key
 from brandvane.mentions.matcher import BrandMatcher, Reading
 from brandvane.ports import Unavailable
 from brandvane.run import RunState
@@ -72,14 +70,14 @@ async def test_the_counts_of_a_bucket_can_be_summed() -> None:
     document = counts(case)
     assert document["rows"] == 2
     assert document["mentions"] == 3
-    assert document["cells"] == {
-        "unbranded": {
-            TARGET: {
-                "oolong": {"mentioned": 1, "answers": 2, "occurrences": 2, "left_out": {}},
-                "sencha": {"mentioned": 1, "answers": 2, "occurrences": 1, "left_out": {}},
-            }
-        }
+    assert document["slices"] == [{"language": "en", "topics": []}]
+    both = {"mentioned": 1, "answers": 2, "voice": [1, 2, 1, 1, 2, 4]}
+    cells = document["cells"]["unbranded"][TARGET]["0"]
+    assert {brand: {name: cell[name] for name in both} for brand, cell in cells.items()} == {
+        "oolong": both,
+        "sencha": both,
     }
+    assert (cells["oolong"]["occurrences"], cells["sencha"]["occurrences"]) == (2, 1)
 
 
 async def test_every_bucket_is_marked_also_an_empty_one() -> None:
@@ -99,7 +97,7 @@ async def test_two_scorers_write_the_same_bytes() -> None:
     await second.begin(rows[::-1])
     await first.score()
     await second.score([BUCKET])
-    for key in (mentions_key(RUN_ID, 1, BUCKET), scores_key(RUN_ID, 1, BUCKET)):
+    for key in (mentions_key(RUN_ID, 1, BUCKET), mentions_table_key(RUN_ID, 1, BUCKET), scores_key(RUN_ID, 1, BUCKET)):
         assert first.world.blobs.objects[key] == second.world.blobs.objects[key]
 
 
@@ -187,8 +185,8 @@ async def test_answers_that_cannot_be_read_are_recorded_and_stop_nothing() -> No
         "the row has no answer",
         "ValueError while unpacking",
     ]
-    oolong = counts(case)["cells"]["unbranded"][TARGET]["oolong"]
-    assert oolong == {"mentioned": 1, "answers": 1, "occurrences": 2, "left_out": {"unreadable": 4}}
+    oolong = counts(case)["cells"]["unbranded"][TARGET]["0"]["oolong"]
+    assert (oolong["mentioned"], oolong["answers"], oolong["left_out"]) == (1, 1, {"unreadable": 4})
     assert counts(case)["targets"][TARGET]["minimal"] == 1
     assert len(case.world.telemetry.named("answer_unreadable")) == 4
 
@@ -198,7 +196,7 @@ async def test_a_minimal_row_whose_answer_can_be_read_counts() -> None:
     await case.begin([row(None, answer_key="answers/raw", minimal=True)])
     await case.world.blobs.put("answers/raw", pack(answer(TEXT)), "application/octet-stream")
     assert (await case.score()).unreadable == 0
-    assert counts(case)["cells"]["unbranded"][TARGET]["oolong"]["answers"] == 1
+    assert counts(case)["cells"]["unbranded"][TARGET]["0"]["oolong"]["answers"] == 1
 
 
 async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
@@ -218,7 +216,7 @@ async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
 
     reader = Reader.of(catalogue(), make)
     result = await score_bucket(RUN_ID, BUCKET, reader, case.world.results, case.world.blobs)
-    assert [item.reason for item in result.unreadable] == [f"IndexError in matcher {BrandMatcher.version}"]
+    assert [item.reason for item in result.unreadable] == ["IndexError in matcher " + BrandMatcher.version]
     assert result.mention_count == 3
 
 
@@ -239,8 +237,8 @@ async def test_failed_results_count_among_what_is_left_out() -> None:
     case = Case()
     await case.begin([row(None, outcome=Outcome.TIMEOUT, error_kind="timeout")])
     assert (await case.score()).unreadable == 0
-    cell = counts(case)["cells"]["unbranded"][TARGET]["sencha"]
-    assert cell == {"mentioned": 0, "answers": 0, "occurrences": 0, "left_out": {"timeout": 1}}
+    cell = counts(case)["cells"]["unbranded"][TARGET]["0"]["sencha"]
+    assert cell == {"left_out": {"timeout": 1}}
 
 
 def test_half_a_surrogate_pair_is_written_as_its_escape() -> None:
@@ -262,3 +260,39 @@ def test_a_larger_run_is_spread_evenly() -> None:
 def test_every_bucket_is_taken_exactly_once(total: int) -> None:
     taken = [bucket for group in plan_buckets(total) for bucket in group]
     assert sorted(taken) == list(range(BUCKETS))
+
+
+async def test_a_mention_says_what_it_is_and_the_table_says_the_same() -> None:
+    case = Case()
+    await case.begin([row("Best teas:\n1. Oolong\n2. Sencha House")])
+    await case.score()
+    second = mentions(case)[1]
+    assert {key: second[key] for key in ("kind", "rank", "order", "stance", "doubtful", "echo", "self_mention")} == {
+        "kind": "list_item",
+        "rank": 2,
+        "order": 2,
+        "stance": "neutral",
+        "doubtful": False,
+        "echo": False,
+        "self_mention": False,
+    }
+    packed = case.world.blobs.objects[mentions_table_key(RUN_ID, 1, BUCKET)]
+    table = list(csv.DictReader(io.StringIO(gzip.decompress(packed).decode("utf-8-sig"), newline="")))
+    assert [(each["brand"], each["rank"], each["kind"], each["parser_version"]) for each in table] == [
+        ("oolong", "1", "list_item", BrandMatcher.version),
+        ("sencha", "2", "list_item", BrandMatcher.version),
+    ]
+
+
+async def test_an_answer_to_a_question_that_names_the_brand_in_plain_words_is_branded() -> None:
+    case = Case()
+    known = catalogue()
+    asked = Question(id="plain", text="Is Oolong & Co good?", brands=("oolong", "sencha"))
+    await case.begin([row(TEXT, prompt=asked.text, questions=("plain",))])
+    case.world.catalogues.push(replace(known, questions=(*known.questions, asked)))
+    await case.score()
+    cells = counts(case, bucket_of(prompt_hash_of(asked.text)))["cells"]
+    assert {role: sorted(by_target[TARGET]["0"]) for role, by_target in cells.items()} == {
+        "branded": ["oolong"],
+        "unbranded": ["sencha"],
+    }

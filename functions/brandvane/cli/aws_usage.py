@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.dispatch import SEND_SIZE
 from brandvane.engine.gauges import HELD
-from brandvane.engine.score import plan_buckets
 from brandvane.engine.slots import GATHER_S
 from brandvane.expansion import CHUNK_TASKS
 from brandvane.task import BUCKETS, PENDING_SHARDS, PRIORITIES
@@ -34,7 +34,7 @@ EARLY_MOVES = 3
 RUN_WRITE_UNITS = 3  # the run and its two indexes
 COUNT_CAP = 2000  # entries of a partition that a sweep counts at most
 PENDING_PARTITIONS = len(PRIORITIES) * PENDING_SHARDS
-REPORT_OBJECTS = 3
+REPORT_OBJECTS = 5
 MINUTES_A_DAY = 1440
 SWEEPS_A_MINUTE = 2
 # Lambda's pollers ask each queue all the time: five of them, waiting up to 20 s
@@ -243,23 +243,23 @@ def _watch_over(usage: Usage, load: RunLoad) -> None:
 
 
 def _score(usage: Usage, load: RunLoad) -> None:
-    """Every answer read once, two objects a bucket."""
+    """Every answer read once, three objects a bucket."""
     scorers = len(plan_buckets(load.tasks))
     usage.asked("lambda Invoke", scorers)
     usage.asked("s3 GetObject", scorers)
     usage.read("GetItem", 2 * scorers + 1, RUN_BYTES, consistent=True)
     usage.read("Query", BUCKETS, load.tasks / BUCKETS * (RECORD_BYTES + ANSWER_BYTES), consistent=True)
-    usage.asked("s3 PutObject", 2 * BUCKETS)
+    usage.asked("s3 PutObject", 3 * BUCKETS)
     usage.wrote("UpdateItem", BUCKETS + 1, RUN_WRITE_UNITS)
     usage.ran("scorer", scorers, load.tasks / scorers / SCORED_A_SECOND)
     usage.log_bytes += scorers * LINES_A_BATCH * LOG_BYTES
 
 
 def _report(usage: Usage, load: RunLoad) -> None:
-    """Every answer read once more, and what the scorers wrote."""
+    """Every answer read once more, what the scorers wrote, and the counts of the run of the day before."""
     usage.asked("lambda Invoke")
-    usage.asked("s3 GetObject", 1 + 2 * BUCKETS)
-    usage.read("GetItem", 2, RUN_BYTES, consistent=True)
+    usage.asked("s3 GetObject", 2 + 2 * BUCKETS)
+    usage.read("GetItem", 3, RUN_BYTES, consistent=True)
     usage.read("Query", BUCKETS, load.tasks / BUCKETS * (RECORD_BYTES + ANSWER_BYTES), consistent=True)
     usage.asked("s3 PutObject", REPORT_OBJECTS)
     usage.wrote("UpdateItem", 2, RUN_WRITE_UNITS)

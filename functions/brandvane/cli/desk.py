@@ -29,10 +29,11 @@ from brandvane.cli.alarm_reader import AlarmReader, CloudWatchAlarms
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.errors import CliError
 from brandvane.cli.key_store import KeyStore, SsmKeyStore
+from brandvane.engine.correct import Corrector
 from brandvane.engine.limiter import Limiter
 from brandvane.engine.plan import CannotStart
 from brandvane.engine.redrive import DeadLetters
-from brandvane.engine.refusal import NoSuchRun, Refusal
+from brandvane.engine.refusal import NoSuchRun, Refusal, WrongInput
 from brandvane.engine.reopen_failed import FailedTasks
 from brandvane.engine.standing import Onlooker
 from brandvane.ports import (
@@ -102,7 +103,7 @@ class Desk:
         """
         try:
             return self._runner.run(work)
-        except (NoSuchRun, CannotStart) as error:
+        except (NoSuchRun, CannotStart, WrongInput) as error:
             raise CliError(str(error), 2) from error
         except Refusal as error:
             raise CliError(str(error)) from error
@@ -140,6 +141,20 @@ class Desk:
             clock=self.clock,
             chance=self.chance,
             telemetry=self.telemetry,
+        )
+
+    @property
+    def corrector(self) -> Corrector:
+        """Use case."""
+        return Corrector(
+            tasks=self.tasks,
+            results=self.results,
+            runs=self.runs,
+            blobs=self.blobs,
+            catalogues=self.catalogues,
+            functions=self.functions,
+            clock=self.clock,
+            chance=self.chance,
         )
 
     @property

@@ -13,8 +13,10 @@ import click
 from brandvane.catalogue import Brand
 from brandvane.catalogue_files import read_brand_folder
 from brandvane.cli.catalogue_output import FaultsFound
+from brandvane.cli.correct_commands import correct, corrections, export
 from brandvane.cli.errors import CliError
 from brandvane.cli.mentions_view import document_of, lines_of
+from brandvane.cli.samples_command import samples
 from brandvane.cli.view import say, say_json
 from brandvane.mentions.agreement import Agreement, Judged, brand_ids
 from brandvane.mentions.folding import fold_term
@@ -28,7 +30,11 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print a JSON docum
 
 @click.group()
 def mentions() -> None:
-    """See which brands an answer mentions, and why."""
+    """See which brands an answer mentions, and why; put right what is wrong."""
+
+
+for command in (correct, corrections, export, samples):
+    mentions.add_command(command)
 
 
 @mentions.command()

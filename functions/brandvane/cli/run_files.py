@@ -23,15 +23,17 @@ Format = Literal["csv", "jsonl"]
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--output", metavar="FILE", help="Where to write it; - is stdout [default: RUN.html].")
+@click.option("--figures", is_flag=True, help="Not the page but its figures as a table [default: RUN-figures.csv].")
 @desk_options
-def report(run_id: str, output: str | None, desk: Desk) -> None:
-    """Fetch a run's report, one HTML page."""
+def report(run_id: str, output: str | None, figures: bool, desk: Desk) -> None:
+    """Fetch a run's report, one HTML page, or all its figures as CSV."""
     run = desk.run(run_named(desk, run_id))
     if run.report_prefix is None:
         raise CliError(
             f"run {run_id} has no report: it is {run.state} ('brandvane run status {run_id}' says how it stands)"
         )
-    _write(output or f"{run_id}.html", desk.run(_object(desk, f"{run.report_prefix}report.html")))
+    name, default = ("figures.csv", f"{run_id}-figures.csv") if figures else ("report.html", f"{run_id}.html")
+    _write(output or default, desk.run(_object(desk, f"{run.report_prefix}{name}")))
 
 
 @click.command()

@@ -6,8 +6,8 @@ late, never early, so the count can be trusted when it is reached.
 
 from __future__ import annotations
 
+from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.limiter import Limiter
-from brandvane.engine.score import plan_buckets
 from brandvane.ports import Clock, Functions, ResultStore, RunStore, StatStore, Telemetry
 from brandvane.run import Run, RunState
 from brandvane.task import BUCKETS
@@ -110,11 +110,7 @@ class Advance:
         return again
 
     async def _ask_scorers(self, run: Run, done: frozenset[int]) -> None:
-        for buckets in plan_buckets(run.total):
-            missing = [b for b in buckets if b not in done]
-            if missing:
-                event = {"run_id": run.run_id, "pass_no": run.pass_no, "buckets": missing}
-                await self._functions.invoke("scorer", event)
+        await ask_scorers(run, done, self._functions)
 
     async def _begin_reporting(self, run: Run) -> Run:
         same = {"state": RunState.SCORING, "pass_no": run.pass_no}
@@ -133,3 +129,12 @@ class Advance:
         self._telemetry.event("reporting_resumed", run_id=run.run_id)
         await self._functions.invoke("reporter", {"run_id": run.run_id, "pass_no": run.pass_no})
         return again
+
+
+async def ask_scorers(run: Run, done: frozenset[int], functions: Functions) -> None:
+    """Ask for the scorers of a run's pass; buckets that are ``done`` are left out."""
+    for buckets in plan_buckets(run.total):
+        missing = [b for b in buckets if b not in done]
+        if missing:
+            event = {"run_id": run.run_id, "pass_no": run.pass_no, "buckets": missing}
+            await functions.invoke("scorer", event)

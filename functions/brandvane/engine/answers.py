@@ -31,11 +31,16 @@ async def read_rows(run_id: str, bucket: int, results: ResultStore, blobs: BlobS
     """
     rows = sorted([row async for row in results.bucket(run_id, bucket)], key=lambda row: row.sk)
     for first in range(0, len(rows), READ_AHEAD):
-        for read in await asyncio.gather(*(_read(row, blobs) for row in rows[first : first + READ_AHEAD])):
+        for read in await asyncio.gather(*(read_row(row, blobs) for row in rows[first : first + READ_AHEAD])):
             yield read
 
 
-async def _read(row: ResultRow, blobs: BlobStore) -> ReadRow:
+async def read_row(row: ResultRow, blobs: BlobStore) -> ReadRow:
+    """One row with its answer.
+
+    Raises:
+        Unavailable: the store refused.
+    """
     if row.outcome not in ANSWERED:
         return ReadRow(row, None)
     packed = row.answer

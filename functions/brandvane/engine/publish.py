@@ -13,15 +13,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brandvane.catalogue import Catalogue
 from brandvane.engine.answers import ReadRow, read_rows
-from brandvane.engine.score import json_bytes, mentions_key, scores_key
+from brandvane.engine.corrections_of_run import corrections_of
+from brandvane.engine.counted import counted
+from brandvane.engine.json_bytes import json_bytes
+from brandvane.engine.previous import COUNTS, counts_of, packed_counts, previous
+from brandvane.engine.scored_objects import mentions_key
 from brandvane.mentions.roles import Role, Roles
-from brandvane.mentions.tally import Tally, from_document
+from brandvane.mentions.tally import Tally
 from brandvane.ports import BlobStore, CatalogueStore, Clock, ResultStore, RunStore, Telemetry
+from brandvane.report.corrected import entries
 from brandvane.report.examples import Examples, Span
 from brandvane.report.export import Table, line
+from brandvane.report.figures import targets_of
+from brandvane.report.figures_table import figures_csv
+from brandvane.report.material import Material
 from brandvane.report.page import render
+from brandvane.report.rereading import Rereading, difference
+from brandvane.report.trend import trend
 from brandvane.report.wording import language_of
 from brandvane.run import Run, RunState
 from brandvane.task import BUCKETS
@@ -105,7 +114,7 @@ async def publish(
     None when there is nothing to do: the pass is over, not all of it is scored, or another reporter is at work.
 
     Raises:
-        LookupError: the run's catalogue version or a bucket's scores are gone.
+        LookupError: the run's catalogue version, its corrections or a bucket's scores are gone.
         Unavailable: a store refused; another call begins anew once the lease (120 s) is over.
     """
     run = await runs.get(run_id)
@@ -114,8 +123,8 @@ async def publish(
     lease = _Lease(runs, clock, run_id, pass_no, owner)
     try:
         run = await lease.take(run)
-        catalogue = await catalogues.load(run.catalogue_version)
-        rows, objects = await _write(run, catalogue, lease, results, blobs)
+        material = await _material(run, runs, blobs, catalogues)
+        rows, objects = await _write(material, lease, results, blobs)
     except _LeaseLost:
         telemetry.event("report_left_to_another", run_id=run_id, pass_no=pass_no)
         return None
@@ -137,11 +146,38 @@ async def _is_reported(runs: RunStore, run_id: str, pass_no: int) -> bool:
     return run is not None and run.state is RunState.REPORTED and run.pass_no == pass_no
 
 
+async def _material(run: Run, runs: RunStore, blobs: BlobStore, catalogues: CatalogueStore) -> Material:
+    """What the figures are made of: the run's counts, and those of the run before."""
+    catalogue = await catalogues.load(run.catalogue_version)
+    mine = await counted(run.run_id, run.pass_no, blobs)
+    earlier = await previous(run, runs=runs, blobs=blobs, catalogues=catalogues)
+    listed = await corrections_of(run, blobs)
+    asked = [name for platform in catalogue.monitor.platforms for name in platform.targets]
+    return Material(
+        run=run,
+        catalogue=catalogue,
+        tally=mine.tally,
+        parsers=mine.parsers,
+        faults=mine.faults,
+        targets=targets_of(mine.tally, asked),
+        trend=trend(mine.tally, catalogue, mine.parsers, earlier),
+        corrections=entries(listed, mine.applied, mine.unfit),
+        reread=await _reread(run, mine.tally, blobs),
+    )
+
+
+async def _reread(run: Run, tally: Tally, blobs: BlobStore) -> Rereading | None:
+    """What this pass changes in the report before it; None for the first."""
+    before = run.pass_no - 1
+    found = await counts_of(report_prefix(run.run_id, before), blobs) if before else None
+    return None if found is None else Rereading(before, found[1], difference(found[0], tally))
+
+
 async def _write(
-    run: Run, catalogue: Catalogue, lease: _Lease, results: ResultStore, blobs: BlobStore
+    material: Material, lease: _Lease, results: ResultStore, blobs: BlobStore
 ) -> tuple[int, list[tuple[str, bytes, str]]]:
-    tally, parser_version, faults = await _scores(run, blobs)
-    roles, examples, table = Roles(catalogue), Examples(tally), Table()
+    run, catalogue = material.run, material.catalogue
+    roles, examples, table = Roles(catalogue), Examples(material.tally), Table()
     packed = io.BytesIO()
     rows = 0
     # One bucket's answers at a time; what stays is compressed or counted.
@@ -151,13 +187,16 @@ async def _write(
             spans = _spans(await blobs.get(mentions_key(run.run_id, run.pass_no, bucket)))
             async for read in read_rows(run.run_id, bucket, results, blobs):
                 rows += 1
-                fault = faults.get(read.row.task_id, read.fault)
+                fault = material.faults.get(read.row.task_id, read.fault)
                 _add(read, fault, spans.get(read.row.task_id, ()), roles, lines, table, examples)
     await lease.renew()
-    page = render(run, catalogue, tally, examples, parser_version, language_of(catalogue))
+    page = render(material, examples, language_of(catalogue))
+    figures = figures_csv(material.tally, catalogue.brands, material.targets, material.trend)
     return rows, [
         ("results.jsonl.gz", packed.getvalue(), "application/gzip"),
         ("results.csv", table.packed(), "text/csv; charset=utf-8"),
+        ("figures.csv", figures, "text/csv; charset=utf-8"),
+        (COUNTS, packed_counts(material.tally, material.parsers), "application/gzip"),
         ("report.html", page.encode("utf-8", "replace"), "text/html; charset=utf-8"),
     ]
 
@@ -179,27 +218,28 @@ def _add(
         examples.offer(read.row, read.answer, question, spans)
 
 
-async def _scores(run: Run, blobs: BlobStore) -> tuple[Tally, str, dict[str, str]]:
-    """The run's counts, the matcher's version, and task id -> why its answer could not be read."""
-    tally, parsers, faults = Tally(), set[str](), dict[str, str]()
-    for bucket in range(BUCKETS):
-        key = scores_key(run.run_id, run.pass_no, bucket)
-        body = await blobs.get(key)
-        if body is None:
-            raise LookupError(f"run {run.run_id} says that bucket {bucket} is scored, but there is no object {key}")
-        document = json.loads(body)
-        tally.merge(from_document(document))
-        parsers.add(document["parser_version"])
-        faults.update({item["task_id"]: item["reason"] for item in document["unreadable"]})
-    return tally, ", ".join(sorted(parsers)), faults
-
-
 def _spans(packed: bytes | None) -> dict[str, list[Span]]:
     """Task id -> its visible mentions in the order of the text, as the scorer wrote them."""
     spans: dict[str, list[Span]] = {}
     for raw in gzip.decompress(packed).splitlines() if packed else ():
         mention = json.loads(raw)
         if mention["visible"]:
-            span = Span(mention["brand"], Role(mention["role"]), mention["start"], mention["end"])
+            span = _span(mention)
             spans.setdefault(mention["task_id"], []).append(span)
     return spans
+
+
+def _span(mention: Mapping[str, Any]) -> Span:
+    # A scorer of the release before, in a run that a deployment came into, told less.
+    begin = mention.get("sentence_start", mention["start"])
+    return Span(
+        mention["brand"],
+        Role(mention["role"]),
+        mention["start"],
+        mention["end"],
+        begin,
+        begin + len(mention["sentence"]) if "sentence_start" in mention else mention["end"],
+        mention.get("rank"),
+        mention.get("correction") is not None,
+        mention.get("doubtful", False),
+    )

@@ -12,3 +12,7 @@ class NoSuchRun(LookupError):
 
 class Refusal(ValueError):
     """The thing exists, but its state does not allow this."""
+
+
+class WrongInput(ValueError):
+    """What was said names nothing that is there."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brandvane.catalogue import Catalogue
-from brandvane.engine.answers import ReadRow, read_rows
-from brandvane.engine.score import Reader, json_bytes
+from brandvane.engine.answer_reader import Reader
+from brandvane.engine.answers import read_rows
+from brandvane.engine.corrections_of_run import corrections_of
+from brandvane.engine.json_bytes import json_bytes
+from brandvane.mentions.corrections import by_task
 from brandvane.ports import BlobStore, ResultStore
 from brandvane.report.export import Table, line
 from brandvane.run import Run
@@ -26,25 +29,16 @@ async def results_so_far(run: Run, catalogue: Catalogue, *, results: ResultStore
     """Read every row of a run. A reopened task still has the row of its earlier round.
 
     Raises:
+        LookupError: the run's corrections are gone.
         Unavailable: a store refused.
     """
-    reader, table = Reader.of(catalogue), Table()
+    reader, table = Reader.of(catalogue, corrections=by_task(await corrections_of(run, blobs))), Table()
     lines: list[bytes] = []
     for bucket in range(BUCKETS):
         async for read in read_rows(run.run_id, bucket, results, blobs):
-            brands, fault = _mentioned(read, reader)
+            said = reader.read(read)
+            brands, fault = sorted(said.found.reading.occurrences), said.fault
             question = reader.roles.text(read.row.prompt_hash)
             lines.append(json_bytes(line(read.row, read.answer, question, brands, fault)) + b"\n")
             table.add(read.row, read.answer, question, brands, fault)
     return ResultsSoFar(table.packed(), b"".join(lines), len(lines))
-
-
-def _mentioned(read: ReadRow, reader: Reader) -> tuple[list[str], str]:
-    """Ids of the brands that an answer mentions, and why it cannot be read."""
-    if read.answer is None:
-        return [], read.fault
-    try:
-        reading = reader.matcher.read(read.answer.text)
-    except Exception as error:  # an answer that a matcher stumbles over must not keep the others back
-        return [], f"{type(error).__name__} in matcher {reader.matcher.version}"
-    return sorted({mention.brand for mention in reading.mentions if mention.visible}), ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
-from brandvane.catalogue import BRAND_SLOT, Catalogue
+from brandvane.catalogue import BRAND_SLOT, Catalogue, Question
 from brandvane.task import prompt_hash_of
 
 
@@ -17,6 +18,14 @@ class Role(StrEnum):
     ALSO = "also"  # a question the brand does not track: shown, in no rate
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a prompt is about: the language it is asked in and its topics, sorted. Counts are kept apart by it."""
+
+    language: str = ""
+    topics: tuple[str, ...] = ()
+
+
 class Roles:
     """The roles of every prompt of one catalogue."""
 
@@ -26,6 +35,7 @@ class Roles:
         self._texts: dict[str, str] = {}
         # Questions share few distinct sets of brands, which can be long.
         self._known: dict[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]], Mapping[str, Role]] = {}
+        self._slices = {q.id: Slice(language_of(q), tuple(sorted(set(q.topics)))) for q in catalogue.questions}
         names = {brand.id: brand.name for brand in catalogue.brands}
         for question in catalogue.questions:
             if not question.branded:
@@ -51,6 +61,24 @@ class Roles:
             roles = self._known[tracking, asked] = {**tracked, **dict.fromkeys(asked, Role.BRANDED)}
         return roles
 
+    def named(self, roles: Mapping[str, Role], brands: Iterable[str]) -> Mapping[str, Role]:
+        """``roles`` of a prompt that names ``brands`` in plain words: it is branded for those of them that track it."""
+        found = {brand: Role.BRANDED for brand in brands if roles.get(brand) is Role.UNBRANDED}
+        return {**roles, **found} if found else roles
+
+    def slice(self, question_ids: tuple[str, ...]) -> Slice:
+        """Language (of the first question) and topics (of all) of the prompt that stands for these questions."""
+        slices = [self._slices[question] for question in question_ids if question in self._slices]
+        if len(slices) < 2:
+            return slices[0] if slices else Slice()
+        return Slice(slices[0].language, tuple(sorted({topic for each in slices for topic in each.topics})))
+
     def text(self, prompt_hash: str) -> str:
         """The prompt's text; empty where the catalogue does not know it."""
         return self._texts.get(prompt_hash, "")
+
+
+def language_of(question: Question) -> str:
+    """The question's language as the catalogue states it, in lower case; ``zh`` for an unstated one with Chinese characters."""
+    stated = question.language.strip().lower()
+    return stated or ("zh" if any("\u4e00" <= character <= "\u9fff" for character in question.text) else "")

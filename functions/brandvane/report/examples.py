@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brandvane.answer import Answer
+from brandvane.mentions.cell import why_left_out
 from brandvane.mentions.roles import Role
-from brandvane.mentions.statistics import why_left_out
 from brandvane.mentions.tally import Tally
 from brandvane.result import ResultRow
 
@@ -32,7 +32,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One answer behind a number."""
+    """One answer behind a number: ``quote`` is the sentence of its first mention of the brand, ``pieces`` more of it.
+
+    ``corrected``: a person has added a mention to it; ``doubtful``: the words around every mention do not decide.
+    """
 
     task_id: str
     question: str
@@ -41,19 +44,28 @@ class Example:
     outcome: str
     served_model: str
     finished_at: float | None
+    quote: tuple[Piece, ...]
     pieces: tuple[Piece, ...]
     cut_before: bool
     cut_after: bool
+    rank: int | None = None
+    corrected: bool = False
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where an answer mentions a brand, as the scorer found it."""
+    """Where an answer mentions a brand, as the scorer found it, and the sentence around it (``text[begin:finish]``)."""
 
     brand: str
     role: Role
     start: int
     end: int
+    begin: int = 0
+    finish: int = 0
+    rank: int | None = None
+    corrected: bool = False
+    doubtful: bool = False
 
 
 def shown(text: str) -> str:
@@ -65,6 +77,10 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[Piece, ..
     """The text in pieces, ``spans`` (in order, not overlapping) marked; and whether its beginning or end was cut off."""
     first = max(0, spans[0][0] - _LEAD) if spans and len(text) > CLIP else 0
     last = min(len(text), first + CLIP)
+    return _pieces(text, spans, first, last), first > 0, last < len(text)
+
+
+def _pieces(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     position = first
     for start, end in spans:
@@ -76,14 +92,14 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[Piece, ..
         position = end
     if position < last:
         pieces.append(Piece(shown(text[position:last])))
-    return tuple(pieces), first > 0, last < len(text)
+    return tuple(pieces)
 
 
 class Examples:
     """Collects examples while all results go by once; ``tally`` tells how many cells there are to fill."""
 
     def __init__(self, tally: Tally) -> None:
-        filled = [key for key, cell in tally.cells.items() if cell.mentioned]
+        filled = [key for key, cell in tally.cells().items() if cell.mentioned]
         self._limit = max(1, min(CELL_MAX, PAGE_MAX // max(1, len(filled))))
         # On a crowded page the mentions that are in no rate give way.
         self._also = len(filled) <= PAGE_MAX
@@ -105,12 +121,14 @@ class Examples:
         for brand, role in dict.fromkeys((span.brand, span.role) for span in spans):
             cell = self._cells.setdefault((role, row.target, brand), [])
             if len(cell) < self._limit and (self._also or role is not Role.ALSO):
-                places = [(span.start, span.end) for span in spans if span.brand == brand]
-                cell.append(_example(row, answer, question, places))
+                cell.append(_example(row, answer, question, [span for span in spans if span.brand == brand]))
 
 
-def _example(row: ResultRow, answer: Answer, question: str, places: Sequence[tuple[int, int]]) -> Example:
+def _example(row: ResultRow, answer: Answer, question: str, spans: Sequence[Span]) -> Example:
+    places = [(span.start, span.end) for span in spans]
     pieces, before, after = marked(answer.text, places)
+    first = spans[0]
+    begin, finish = min(first.begin, first.start), max(first.finish, first.end)
     return Example(
         row.task_id,
         shown(question),
@@ -119,7 +137,11 @@ def _example(row: ResultRow, answer: Answer, question: str, places: Sequence[tup
         row.outcome.value,
         shown(answer.served_model),
         row.finished_at,
+        _pieces(answer.text, places, begin, finish),
         pieces,
         before,
         after,
+        next((span.rank for span in spans if span.rank is not None), None),
+        any(span.corrected for span in spans),
+        all(span.doubtful for span in spans),
     )

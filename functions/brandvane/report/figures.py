@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from brandvane.catalogue import Brand
+from brandvane.mentions.cell import Cell
 from brandvane.mentions.roles import Role
-from brandvane.mentions.statistics import Cell
 from brandvane.mentions.tally import Tally, TargetTally
+from brandvane.report.trend import ALL, Place
 from brandvane.task import ANSWERED, Outcome
 
 FEW = 10  # below so many answers a figure is marked as resting on little
@@ -38,15 +39,16 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A brand's row of cells, one a target."""
+    """A brand's row of cells, one a target, and ``whole``, all targets together."""
 
     brand: Brand
     cells: tuple[Cell, ...]
+    whole: Cell
 
     @property
     def empty(self) -> bool:
         """Is there nothing to say in any of them?"""
-        return not any(cell.answers or cell.left_out for cell in self.cells)
+        return all(cell.empty for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +115,15 @@ def targets_of(tally: Tally, asked: Sequence[str] = ()) -> tuple[Target, ...]:
     return tuple(Target(name, f"t{number}") for number, name in enumerate(names))
 
 
-def lines(tally: Tally, role: Role, brands: Sequence[Brand], targets: Sequence[Target]) -> tuple[Line, ...]:
+def lines(
+    cells: Mapping[Place, Cell], role: Role, brands: Sequence[Brand], targets: Sequence[Target]
+) -> tuple[Line, ...]:
     """A table of cells: brands down, targets across."""
-    return tuple(Line(b, tuple(tally.cell(role, t.name, b.id) for t in targets)) for b in brands)
+
+    def cell(target: str, brand: Brand) -> Cell:
+        return cells.get((role, target, brand.id)) or Cell()
+
+    return tuple(Line(b, tuple(cell(t.name, b) for t in targets), cell(ALL, b)) for b in brands)
 
 
 def totals(tally: Tally, planned: Mapping[str, int]) -> tuple[Totals, tuple[Totals, ...]]:

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from brandvane.catalogue import Catalogue
+from brandvane.mentions.roles import language_of as language_of_question
+from brandvane.report.wording_figures import EN, ZH
 
 Language = Literal["en", "zh"]
 
@@ -34,8 +36,9 @@ _EN = {
     "cost": "Cost",
     "platform": "Platform",
     "all": "All",
-    "unbranded": "Visibility",
-    "unbranded_note": "Share of answers that mention the brand, to questions it tracks and that do not name it.",
+    "unbranded": "Visibility by platform",
+    "unbranded_note": "Share of answers that mention the brand, to questions it tracks and that do not name it. "
+    "A question whose words name the brand counts below.",
     "branded": "Questions that name the brand",
     "branded_note": "Asked with the brand’s own name in them, so an answer nearly always repeats it. Kept apart, in no figure above.",
     "also": "Also mentioned",
@@ -118,7 +121,7 @@ _ZH = {
     "cost": "费用",
     "platform": "平台",
     "all": "合计",
-    "unbranded": "可见度",
+    "unbranded": "各平台可见度",
     "unbranded_note": "在品牌所跟踪、且问题中不含品牌名的问题里，提及该品牌的回答所占比例。",
     "branded": "问题中含品牌名",
     "branded_note": "问题本身带有品牌名，回答几乎总会重复它，因此单独列出，不计入上面的任何数字。",
@@ -180,18 +183,11 @@ _ZH = {
     "outcome.unreadable": "无法读取",
 }
 WORDING: Mapping[Language, Mapping[str, str]] = MappingProxyType(
-    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
+    {"en": MappingProxyType(_EN | EN), "zh": MappingProxyType(_ZH | ZH)}
 )
 
 
 def language_of(catalogue: Catalogue) -> Language:
     """The language of most questions: Chinese where more than half are, by their ``language`` or else by their characters."""
-    chinese = sum(
-        question.language.lower().startswith("zh") if question.language else _has_chinese(question.text)
-        for question in catalogue.questions
-    )
+    chinese = sum(language_of_question(question).startswith("zh") for question in catalogue.questions)
     return "zh" if 2 * chinese > len(catalogue.questions) else "en"
-
-
-def _has_chinese(text: str) -> bool:
-    return any("\u4e00" <= character <= "\u9fff" for character in text)
