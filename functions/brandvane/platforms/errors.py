@@ -63,6 +63,8 @@ def read_error(platform: str, status: int, headers: Mapping[str, str], body: byt
     soon = wait is not None and wait <= RETRY_AFTER_MAX_S
     if kind is _K.QUOTA_EXHAUSTED and code == "" and soon and not _MONEY.search(told.text):
         kind = _K.RATE_LIMITED  # who names a short wait means an allowance that comes back, not an empty wallet
+    if kind is _K.QUOTA_EXHAUSTED and status == 429 and _per_minute(told) and not _MONEY.search(told.text):
+        kind = _K.RATE_LIMITED  # Cerebras calls a minute's allowance a quota
     if kind is _K.AUTH_ERROR and _MONEY.search(told.text):
         kind = _K.QUOTA_EXHAUSTED  # Perplexity and relays say 401 when the credits are used up
     if kind is _K.RATE_LIMITED:
@@ -161,6 +163,8 @@ def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: floa
         return _K.CONTEXT_TOO_LONG, False
     if by_the_day(told.text) and wait is None:
         return _K.QUOTA_EXHAUSTED, True
+    if _FREE_GONE.search(told.text):
+        return _K.QUOTA_EXHAUSTED, False
     if "exhausted your capacity" in told.text and wait is not None and wait > RETRY_AFTER_MAX_S:
         return _K.QUOTA_EXHAUSTED, True
     if headers.get("x-should-retry", "").lower() == "false":
@@ -187,6 +191,9 @@ _MONEY = re.compile(
     r"balance|credits? (are|is|have)|out of credits|insufficient (credit|fund)|recharge|spend(ing)? limit|arrears|余额|欠费|充值",
     re.IGNORECASE,
 )
+_FREE_GONE = re.compile(
+    r"free (allocated |tier |trial )?quota.{0,20}(exceed|exhaust|used up)", re.IGNORECASE
+)  # DashScope
 _MINUTE = re.compile(r"per[ _-]?(minute|second|min)\b|\b[rtq]p[ms]\b|check quota", re.IGNORECASE)
 
 

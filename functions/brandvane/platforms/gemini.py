@@ -38,6 +38,8 @@ _FILTERED = [
     "SPII",
     "LANGUAGE",
     "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
     "MODEL_ARMOR",
 ]
 _FINISH: Mapping[str, AnswerStatus] = {"MAX_TOKENS": "truncated", **dict.fromkeys(_FILTERED, "filtered")}

@@ -1,0 +1,82 @@
+"""What decides when an error body says two things: the code or the words, a gateway or the platform behind it, a quota or a minute?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from brandvane.platforms.errors import read_error
+from brandvane.policy import ErrorKind
+from builders import NOW
+
+K = ErrorKind
+
+
+def kind_of(platform: str, status: int, body: Any) -> ErrorKind:
+    """The kind that a body is read as."""
+    return read_error(platform, status, {}, json.dumps(body, ensure_ascii=False).encode(), NOW).kind
+
+
+def e(message: str, code: Any = None, **more: Any) -> dict[str, Any]:
+    """An error in OpenAI's shape."""
+    return {"error": {"message": message, "code": code, **more}}
+
+
+def test_what_a_gateway_hands_on_goes_before_its_own_code() -> None:
+    inside = json.dumps(e("Insufficient Balance", "invalid_request_error"))
+    assert kind_of("one-api", 500, e(inside, "upstream_error")) is K.QUOTA_EXHAUSTED
+    assert kind_of("one-api", 500, e("Post: context deadline exceeded", "do_request_failed")) is K.TIMEOUT
+    assert kind_of("one-api", 500, e("It failed.", "bad_response_status_code")) is K.SERVER_ERROR
+
+
+def test_an_unavailable_service_that_speaks_of_too_many_requests_is_a_rate_limit() -> None:
+    assert kind_of("DashScope", 429, e("Too many requests reached us.", "ServiceUnavailable")) is K.RATE_LIMITED
+    assert kind_of("DashScope", 503, e("It is down.", "ServiceUnavailable")) is K.SERVER_ERROR
+
+
+def test_the_end_of_a_dotted_code_may_say_more_than_its_beginning() -> None:
+    def native(code: str) -> dict[str, Any]:
+        return {"code": code, "message": "No.", "request_id": "r"}
+
+    assert kind_of("DashScope", 400, native("InternalError.Algo.DataInspectionFailed")) is K.CONTENT_FILTERED
+    assert kind_of("DashScope", 400, native("InternalError.Algo.InvalidParameter")) is K.CLIENT_ERROR
+    assert kind_of("DashScope", 500, native("InternalError.Timeout")) is K.TIMEOUT
+    assert kind_of("DashScope", 500, native("InternalError.Algo")) is K.SERVER_ERROR
+
+
+def test_a_minutes_allowance_is_a_rate_limit_even_where_it_is_called_a_quota() -> None:
+    assert kind_of("Cerebras", 429, e("Tokens per minute used.", "token_quota_exceeded")) is K.RATE_LIMITED
+    assert kind_of("Cerebras", 429, e("Tokens per day used.", "token_quota_exceeded")) is K.QUOTA_EXHAUSTED
+
+
+def test_a_free_allowance_that_is_gone_is_a_quota_even_under_a_code_of_rates() -> None:
+    body = {"code": "Throttling.AllocationQuota", "message": "Free allocated quota was exceeded.", "request_id": "r"}
+    assert kind_of("DashScope", 429, body) is K.QUOTA_EXHAUSTED
+
+
+def test_todays_allowance_is_a_quota() -> None:
+    assert kind_of("ModelScope", 429, {"errors": {"message": "You used all of today's requests"}}) is K.QUOTA_EXHAUSTED
+
+
+def test_an_unknown_action_of_tencent_cloud_is_the_callers_fault() -> None:
+    body = {"Response": {"Error": {"Code": "InvalidAction", "Message": "No."}, "RequestId": "r"}}
+    assert kind_of("Tencent Hunyuan", 200, body) is K.CLIENT_ERROR
+
+
+@pytest.mark.parametrize(
+    ("message", "wait"),
+    [
+        ("Try again in 59 minutes, 30 seconds", 3570.0),
+        ("Try again in 2 minutes and 3 seconds", 123.0),
+        ("Your limit resets in ~30s", 30.0),
+        ("Please try again after 20 s.", 20.0),
+        ("Slow down. Retry-After: 12", 12.0),
+        ("限流，5秒后重试", 5.0),
+        ("It will reset at 2025-10-09 17:01:00 +0800", 60.0),  # sent at 09:00:00 UTC
+    ],
+)
+def test_further_spellings_of_a_wait(message: str, wait: float) -> None:
+    body = json.dumps(e(message, "rate_limit_exceeded"), ensure_ascii=False).encode()
+    assert read_error("any", 429, {}, body, 1760000400.0).wait_s == wait
