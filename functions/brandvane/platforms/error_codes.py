@@ -124,7 +124,8 @@ WEAK_CODES: Mapping[str, ErrorKind] = _table(
         _K.CLIENT_ERROR: """
             invalid_request_error invalid_request invalid_argument invalidargumenterror invalidparameter
             invalid_parameter invalid_parameter_error invalidparametervalue invalidrequest missingparameter unknownparameter
-            unsupportedoperation internalerror.algo.invalidparameter badrequest badrequesterror bad_request validationexception failed_precondition
+            unsupportedoperation internalerror.algo.invalidparameter badrequest
+            badrequesterror bad_request validationexception failed_precondition
             out_of_range unprocessable_entity unsupported_parameter unsupported_value
             invalidaction nosuchversion nosuchproduct dryrunoperation unsupportedprotocol unsupportedregion resourceinuse
         """,

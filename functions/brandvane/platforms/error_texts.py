@@ -123,7 +123,8 @@ def _compiled() -> tuple[tuple[re.Pattern[str], ErrorKind], ...]:
 
 TOO_LARGE_FOR_LIMIT = re.compile(r"request too large", re.IGNORECASE)
 _DAYS = re.compile(
-    r"(per[ _-]?|/ ?)(day|month|week)\b|\b(tpd|rpd)\b|\bdaily\b|weekly|monthly|\btoday's|\btomorrow\b|每[日天周月]|当[日天]|日(调用|请求|用)?(量|额度|限额)",
+    r"(per[ _-]?|/ ?)(day|month|week)\b|\b(tpd|rpd)\b|\bdaily\b|weekly|monthly|\btoday's|\btomorrow\b"
+    r"|每[日天周月]|当[日天]|日(调用|请求|用)?(量|额度|限额)",
     re.IGNORECASE,
 )
 _RATE_FIRST = re.compile(r"\W*rate[ _-]?limit", re.IGNORECASE)

@@ -71,9 +71,7 @@ def read(
         return _no_message(document, status, body)
     text, refusal, sources = said(messages)
     reason = word(mapping(document.get("incomplete_details")).get("reason"))
-    kind: AnswerStatus = (
-        "refused" if refusal else _INCOMPLETE.get(reason, "truncated") if state == "incomplete" else "ok"
-    )
+    kind = status_of(state, reason, refusal)
     searches = [item for item in items if item.get("type") == "web_search_call"]
     return answered(
         status=kind,
@@ -87,6 +85,13 @@ def read(
         citations=[*sources, *_looked_at(searches)],
         queries=_queries(searches),
     )
+
+
+def status_of(state: str, reason: str, refusal: str) -> AnswerStatus:
+    """How an answer ended: ``reason`` is why a response is ``incomplete``."""
+    if refusal:
+        return "refused"
+    return _INCOMPLETE.get(reason, "truncated") if state == "incomplete" else "ok"
 
 
 def stopped(

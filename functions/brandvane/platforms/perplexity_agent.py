@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brandvane.answer import Answer, AnswerStatus, Citation, Failure
+from brandvane.answer import Answer, Citation, Failure
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.openai_responses import said, stopped, usage_of
+from brandvane.platforms.openai_responses import said, status_of, stopped, usage_of
 from brandvane.platforms.reading import answered, document_of, listed, malformed, mapping, retrieved, spoken, word
 from brandvane.platforms.request import bearer
 
@@ -55,17 +55,17 @@ def read(
     text, refusal, sources = said([item for item in items if item.get("type") == "message"])
     found = [item for item in items if item.get("type") == "search_results"]
     rows = [row for item in found for row in listed(item.get("results"))]
-    kind: AnswerStatus = "refused" if refusal else "truncated" if document.get("status") == "incomplete" else "ok"
+    reason, state = word(mapping(document.get("incomplete_details")).get("reason")), word(document.get("status"))
+    kind = status_of(state, reason, refusal)
     text = spoken(text) or refusal
     usage = mapping(document.get("usage"))
-    reason = word(mapping(document.get("incomplete_details")).get("reason"))
     return answered(
         status=kind,
         text=text,
         body=body,
         http_status=status,
         model=document.get("model"),
-        finish=reason or word(document.get("status")),
+        finish=reason or state,
         request_id=document.get("id"),
         usage=usage_of(usage, len(found)),
         citations=[*(sources or _marked(text, rows)), *retrieved(rows)],
