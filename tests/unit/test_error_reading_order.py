@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from brandvane.platforms.error_body import read_told
+from brandvane.platforms.error_texts import _compiled, kind_of_text
 from brandvane.platforms.errors import read_error
 from brandvane.policy import ErrorKind
 from builders import NOW
+from unit.test_error_dialects import ALL
 
 K = ErrorKind
 
@@ -80,3 +83,27 @@ def test_an_unknown_action_of_tencent_cloud_is_the_callers_fault() -> None:
 def test_further_spellings_of_a_wait(message: str, wait: float) -> None:
     body = json.dumps(e(message, "rate_limit_exceeded"), ensure_ascii=False).encode()
     assert read_error("any", 429, {}, body, 1760000400.0).wait_s == wait
+
+
+def test_the_words_that_are_looked_for_first_leave_nothing_out() -> None:
+    def slowly(text: str) -> ErrorKind | None:
+        return next((kind for pattern, kind, _ in _compiled() if pattern.search(text.lower())), None)
+
+    texts = [read_told(b if isinstance(b, bytes) else json.dumps(b).encode(), {}).text for _, _, b, _ in ALL]
+    texts += [
+        "Payload too large",
+        "the tokens must be <= 4096",
+        "Please top up",
+        "in arrears",
+        "Unauthorised",
+        "real name needed",
+        "账户被冻结",
+        "输入内容过长",
+        "套餐已到期",
+        "IP is not in the whitelist",
+        "your plan: enable billing",
+        "the country is not supported",
+    ]
+    looked_for = [text for text in texts if not text.lower().startswith("rate")]
+    assert [kind_of_text(text) for text in looked_for] == [slowly(text) for text in looked_for]
+    assert len(looked_for) > 150

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from brandvane.policy import ErrorKind
@@ -115,10 +116,53 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
 )
 
 
+# The dearest patterns are asked only where one of these stands in the text: whatever they match holds one of them.
+_NEEDLES: Mapping[ErrorKind, tuple[str, ...]] = {
+    _K.CONTEXT_TOO_LONG: (
+        *("large", "max", "context", "long", "exceed", "length", "limit", "range", "reduce", "<="),
+        *("输入", "超", "过长"),
+    ),
+    _K.QUOTA_EXHAUSTED: (
+        *(
+            "balance",
+            "credit",
+            "fund",
+            "quota",
+            "arrear",
+            "overdue",
+            "tier",
+            "allowance",
+            "pack",
+            "limit",
+            "cap",
+            "budget",
+        ),
+        *("billing", "payment", "not active", "top", "recharge", "subscription", "standing"),
+        *("余额", "欠费", "充值", "额度", "资源包", "套餐", "停服"),
+    ),
+    _K.AUTH_ERROR: (
+        *(
+            "key",
+            "token",
+            "credential",
+            "authent",
+            "authori",
+            "permission",
+            "access",
+            "account",
+            "organization",
+            "user",
+        ),
+        *("project", "signature", "country", "region", "territory", "location", "ip", "real"),
+        *("密钥", "鉴权", "认证", "身份", "令牌", "无权", "权限", "账", "授权", "实名"),
+    ),
+}
+
+
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], ErrorKind], ...]:
+def _compiled() -> tuple[tuple[re.Pattern[str], ErrorKind, tuple[str, ...]], ...]:
     """When first needed: compiling takes longer than a worker's start may be delayed by."""
-    return tuple((re.compile("|".join(patterns), re.IGNORECASE), kind) for kind, patterns in _TEXTS)
+    return tuple((re.compile("|".join(patterns)), kind, _NEEDLES.get(kind, ())) for kind, patterns in _TEXTS)
 
 
 TOO_LARGE_FOR_LIMIT = re.compile(r"request too large", re.IGNORECASE)
@@ -135,7 +179,11 @@ def kind_of_text(text: str) -> ErrorKind | None:
     """What the words say; None when they say nothing known."""
     if _RATE_FIRST.match(text):
         return _K.RATE_LIMITED  # further on, such a message speaks of plans and payments (OpenAI)
-    return next((kind for pattern, kind in _compiled() if pattern.search(text)), None)
+    small = text.lower()  # once, and not by each pattern: twice as fast
+    for pattern, kind, needles in _compiled():
+        if (not needles or any(needle in small for needle in needles)) and pattern.search(small):
+            return kind
+    return None
 
 
 def by_the_day(text: str) -> bool:
