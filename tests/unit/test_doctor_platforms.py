@@ -16,7 +16,8 @@ from brandvane.cli.doctor_command import doctor
 from brandvane.cli.doctor_platforms import Heard, PlatformDoctor, clock_checks, limit_checks
 from brandvane.ports import Deployed
 from brandvane.simulation.memory_clock import ManualClock
-from builders import NOW, platform
+from builders import NOW, catalogue, platform
+from operator_desk import office
 
 OK_BODY = {"model": "m1-2025", "choices": [{"message": {"content": "OK."}, "finish_reason": "stop"}]}
 SENT = "Thu, 09 Oct 2025 08:53:20 GMT"  # NOW
@@ -176,3 +177,22 @@ def test_options_of_the_platforms_go_with_them() -> None:
     result = CliRunner().invoke(doctor, ["--dry"])
     assert result.exit_code == 2
     assert "go with --platforms" in str(result.exception) + result.output
+
+
+def test_keys_and_workers_of_a_stack_are_looked_at() -> None:
+    here = office(catalogue(platforms=(platform("openai", in_flight=20), platform("kimi"))))
+    here.keys.values["openai"] = "sk-one\n"
+    result = here.say(doctor, "--platforms", "--dry", "--json")
+    assert [(row["check"], row["says"]) for row in json.loads(result.stdout)["checks"]] == [
+        ("openai", "key: there is one"),
+        ("openai", "limits: 10 calls/s, 20 in flight"),
+        ("kimi", "key: there is none"),
+        ("kimi", "limits: 10 calls/s, 10 in flight"),
+    ]
+
+
+def test_an_unknown_platform_is_told_with_its_neighbours() -> None:
+    here = office(catalogue(platforms=(platform("openai"), platform("kimi"))))
+    result = here.say(doctor, "--platforms", "--platform", "openia", "--dry")
+    assert result.exit_code == 2
+    assert "--platform: the monitor has no 'openia'; did you mean openai?" in result.stderr

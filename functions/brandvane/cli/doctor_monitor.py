@@ -6,12 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
+
 from brandvane.aws.system import SystemClock
 from brandvane.catalogue import Monitor, PlatformSettings
 from brandvane.cli.aws_context import AwsContext
 from brandvane.cli.checks import Check, carried_out
 from brandvane.cli.demo_catalogue import checked
-from brandvane.cli.desk import desk_of
+from brandvane.cli.desk import Desk, DeskOf, desk_of
 from brandvane.cli.doctor_platforms import NO_KEY, PlatformDoctor
 from brandvane.cli.errors import CliError
 from brandvane.cli.local_keys import parse, variable_of
@@ -41,13 +43,13 @@ def platform_checks(
         rows = _chosen(checked(folder).monitor, names)
         found = _from_file(dotenv, rows)
     else:
-        desk = desk_of(aws)
+        desk = _desk(aws)
         try:
             catalogue = checked(folder) if folder is not None else desk.run(current_catalogue(desk))
             if catalogue is None:
                 raise CliError("no catalogue has been pushed: name a folder with --catalogue DIR", 2)
             rows = _chosen(catalogue.monitor, names)
-            deployed = {worker.platform: worker for worker in aws.platforms()}
+            deployed = {worker.platform: worker for worker in desk.run(_workers(desk))}
             found = _from_file(dotenv, rows) if dotenv is not None else {}
             for row in rows if dotenv is None else ():
                 key = None if row.key_header == NO_KEY else desk.run(desk.keys.value(row.name, row.key_parameter))
@@ -61,6 +63,16 @@ def platform_checks(
             say(f"{number(doctor.calls, 'call')}, about {dollars(doctor.cost_usd)} by the price rows")
         ask("Ask the platforms?", yes=yes, interactive=sys.stdin.isatty())
     return list(carried_out(doctor.looks()))
+
+
+def _desk(aws: AwsContext) -> Desk:
+    context = click.get_current_context(silent=True)
+    found = None if context is None else context.find_object(DeskOf)
+    return (found or DeskOf(desk_of)).make(aws)
+
+
+async def _workers(desk: Desk) -> tuple[Deployed, ...]:
+    return await desk.deployment.platforms()
 
 
 def _chosen(monitor: Monitor, names: Sequence[str]) -> tuple[PlatformSettings, ...]:
