@@ -68,6 +68,50 @@ def test_an_unknown_action_of_tencent_cloud_is_the_callers_fault() -> None:
     assert kind_of("Tencent Hunyuan", 200, body) is K.CLIENT_ERROR
 
 
+def test_a_denial_that_speaks_of_an_allowance_or_of_calls_at_a_time_is_read_by_its_words() -> None:
+    week = e("You used up your weekly usage limit.", type="access_terminated_error")
+    assert kind_of("Moonshot", 403, week) is K.QUOTA_EXHAUSTED
+    at_once = e("Your concurrent calls are at their limit.", type="permission_error")
+    assert kind_of("Moonshot", 403, at_once) is K.RATE_LIMITED
+    assert kind_of("Moonshot", 403, e("Not yours.", type="permission_error")) is K.AUTH_ERROR
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(1000, K.SERVER_ERROR), (1002, K.RATE_LIMITED), (1026, K.CONTENT_FILTERED), (2056, K.QUOTA_EXHAUSTED)],
+)
+def test_minimax_puts_its_number_behind_a_general_type(number: int, kind: ErrorKind) -> None:
+    assert kind_of("MiniMax", 500, e(f"It failed ({number})", type="api_error")) is kind
+    assert kind_of("another", 500, e(f"It failed ({number})", type="api_error")) is K.SERVER_ERROR
+
+
+@pytest.mark.parametrize("field", ["max_tokens", "token_count", "tokenizer", "max_output_tokens"])
+def test_a_parameter_with_tokens_in_its_name_is_no_key(field: str) -> None:
+    assert kind_of("DeepSeek", 400, e(f"Invalid {field} value", "invalid_request_error")) is K.CLIENT_ERROR
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("已达到 5 小时的使用上限", K.QUOTA_EXHAUSTED),
+        ("今日调用上限已到", K.QUOTA_EXHAUSTED),
+        ("超出配额", K.QUOTA_EXHAUSTED),
+        ("并发数已达上限", K.RATE_LIMITED),
+        ("调用频率超过上限", K.RATE_LIMITED),
+        ("Extra usage is required here.", K.QUOTA_EXHAUSTED),
+        ("Your trial is expired", K.QUOTA_EXHAUSTED),
+    ],
+)
+def test_limits_in_words_are_told_apart(message: str, kind: ErrorKind) -> None:
+    assert kind_of("any", 429, e(message)) is kind
+
+
+def test_seconds_until_an_allowance_is_back_are_its_wait() -> None:
+    body = json.dumps(e("Used up.", type="usage_limit_reached", resets_in_seconds=7139)).encode()
+    read = read_error("OpenAI", 429, {}, body, NOW)
+    assert (read.kind, read.wait_s) == (K.QUOTA_EXHAUSTED, 7139.0)
+
+
 @pytest.mark.parametrize(
     ("message", "wait"),
     [

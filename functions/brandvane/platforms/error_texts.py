@@ -31,7 +31,8 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
         _K.CONTENT_FILTERED,
         (
             r"content (management )?polic|content.?filter",
-            r"content.?moderation|inappropriate content|content exists risk",
+            r"content.?moderation|(inappropriate|unsafe) content|content exists risk",
+            r"(response|output|input|prompt|content)( was| has been| is) (filtered|blocked)",
             r"(flagged|blocked|rejected|refused).{0,60}(safety|moderation|polic|sensitive|guidelines|high risk|harmful)",
             r"safety (system|filter|polic|reasons)",
             r"violat\w+.{0,40}(usage|content|safety|our) (polic|guidelines)|prohibited content",
@@ -50,11 +51,13 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
             r"(out of|more|all available|purchase|add|buy) credits",
             r"out of (call volume )?quota|exceeded your (current|allocated) quota",
             r"(spend|spending|billing|budget|usage|monthly|weekly|daily|key|credit)s? (hard )?(limit|cap|quota).{0,40}(reach|exceed|hit)",
-            r"(reached|exceeded|hit).{0,40}(spend|spending|billing|budget|usage|monthly|weekly|credit)s? (hard )?(limit|cap|quota)s?",
+            r"(reached|exceeded|hit|used up).{0,40}(spend|spending|billing|budget|usage|monthly|weekly|credit)s? (hard )?(limit|cap|quota)s?",
             r"budget.{0,20}exceeded|(enable|check your plan and|activate|update your) billing",
             r"payment required|account is not active",
+            r"trial.{0,20}expired|extra usage is required|purchase extra usage|(使用|今日|当日|本月|月度)(调用|用量|次数|额度)?的?上限|调用(次数)?上限",
             r"top.?up|please recharge|specified api usage limits|subscription.{0,20}(expired|inactive)|good standing",
-            r"余额不足|余额.{0,6}(用尽|耗尽|不够)|欠费|充值|额度.{0,6}(不足|用完|用尽|耗尽|超)|资源包.{0,8}(用尽|耗尽|用完)|套餐.{0,8}(到期|过期|用完)|停服",
+            r"余额不足|余额.{0,6}(用尽|耗尽|不够)|欠费|充值|额度.{0,6}(不足|用完|用尽|耗尽|超)",
+            r"配额.{0,6}(不足|用完|用尽|耗尽|超)|超[出过].{0,4}配额|资源包.{0,8}(用尽|耗尽|用完)|套餐.{0,8}(到期|过期|用完)|停服",
         ),
     ),
     (
@@ -84,7 +87,7 @@ _TEXTS: tuple[tuple[ErrorKind, tuple[str, ...]], ...] = (
         (
             (
                 r"(incorrect|invalid|expired|missing|wrong|bad|no|unauthorized|provide an?) "
-                r".{0,24}(api[ _-]?key|token|credentials?|subscription key)"
+                r".{0,24}(api[ _-]?key|(?<![a-z_])token(?![a-z_])|credentials?|subscription key)"
             ),
             (
                 r"(api[ _-]?key|access token|bearer token|credentials?).{0,60}"
@@ -138,7 +141,7 @@ _NEEDLES: Mapping[ErrorKind, tuple[str, ...]] = {
             "budget",
         ),
         *("billing", "payment", "not active", "top", "recharge", "subscription", "standing"),
-        *("余额", "欠费", "充值", "额度", "资源包", "套餐", "停服"),
+        *("extra usage", "trial", "余额", "欠费", "充值", "额度", "配额", "上限", "资源包", "套餐", "停服"),
     ),
     _K.AUTH_ERROR: (
         *(

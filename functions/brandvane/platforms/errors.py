@@ -67,6 +67,9 @@ def read_error(platform: str, status: int, headers: Mapping[str, str], body: byt
         kind = _K.RATE_LIMITED  # Cerebras calls a minute's allowance a quota
     if kind is _K.AUTH_ERROR and _MONEY.search(told.text):
         kind = _K.QUOTA_EXHAUSTED  # Perplexity and relays say 401 when the credits are used up
+    if kind is _K.AUTH_ERROR and code in _DENIALS:
+        said = kind_of_text(told.text)  # Kimi denies with 403 what exceeds a week's allowance, or the calls at a time
+        kind = said if said in (_K.QUOTA_EXHAUSTED, _K.RATE_LIMITED) else kind
     if kind is _K.RATE_LIMITED:
         kind, daily = _rate_or_quota(told, code, headers, wait)
     shown = ", ".join(told.codes[:4]) or told.text[:MESSAGE_MAX]
@@ -129,7 +132,8 @@ def _kind(dialects: tuple[str, ...], status: int, told: Told) -> tuple[ErrorKind
     """The kind, and the code that decided it ("" when none did)."""
     if told.flagged:
         return _K.CONTENT_FILTERED, ""
-    for code in told.codes:
+    inside = _MINIMAX.search(told.text) if "minimax" in dialects else None  # its own number, behind a general type
+    for code in (inside[1], *told.codes) if inside else told.codes:
         known = kind_of_code(code, dialects)
         if known is not None:
             return known, code
@@ -175,6 +179,9 @@ def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: floa
     return _K.RATE_LIMITED, False
 
 
+_MINIMAX = re.compile(r"\((\d{4})\)\s*$")
+# Codes that say no more than that the call is not allowed.
+_DENIALS = frozenset({"access_terminated_error", "permission_error", "permission_denied_error", "forbidden_error"})
 # Codes of a rate limit under which an empty wallet or a used-up month is told as well.
 _VAGUE = frozenset(
     {

@@ -39,6 +39,7 @@ _FIELDS = {
     "retry_after": 1.0,
     "retryAfter": 1.0,
     "estimated_time": 1.0,
+    "resets_in_seconds": 1.0,
 }
 _LONGEST_S = 366 * 86_400.0
 _LONGEST_TEXT = 100  # characters; what is longer is no wait, and would only take long to read
