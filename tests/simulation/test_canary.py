@@ -98,6 +98,13 @@ async def test_the_canary_pauses_the_vanished_model_before_any_task_has_met_it()
     assert night.seen[VANISHED] == Counter({State.PENDING: 20, State.DONE: 20})
     assert all(night.seen[name] == Counter({State.DONE: 40}) for name in PLATFORMS if name != VANISHED)
 
+    gauge = [(name, value) for metric, value, name, _ in telemetry.published if metric == "PlatformPaused"]
+    assert {name: max(value for of, value in gauge if of == name) for name in PLATFORMS} == {
+        "openai": 0,
+        "kimi": 1,  # the alarm "platform paused" rings, and no other platform's
+        "qwen": 0,
+    }
+
     (run,) = night.bench.world.runs.runs.values()
     assert run.state is RunState.REPORTED
     rows = night.bench.rows()
@@ -114,6 +121,18 @@ async def test_every_target_is_asked_once_and_its_answer_is_no_task() -> None:
         name: list(MODELS) for name in PLATFORMS
     }
     assert len(night.bench.world.tasks.records) == 120
+
+
+async def test_two_dispatchers_send_one_canary_a_target() -> None:
+    day = schedule(start="03:30", end="03:40", deadline="12:00")
+    bench = MemoryBench.new(
+        catalogue(2, platforms=(platform(models=MODELS),), schedules=(day,), canary=True), plan=False
+    )
+    await bench.clock.advance_to(START - AHEAD_S)
+    for dispatcher in (bench.dispatcher, bench.without().dispatcher, bench.dispatcher):
+        await bench.clock.run(dispatcher.tick())
+    bodies = [CanaryMessage.decode(record.body) for record in await bench.queue.receive(calls_queue("openai"), 10)]
+    assert sorted(body.model for body in bodies if body is not None) == list(MODELS)
 
 
 async def test_switched_off_nobody_is_asked_ahead_and_the_first_tasks_find_out() -> None:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from brandvane.answer import Answer, Failure
 from brandvane.breaker import OUTAGE
 from brandvane.catalogue import Catalogue, PlatformSettings
-from brandvane.engine.deliver import Delivery
-from brandvane.engine.limiter import Limiter
 from brandvane.engine.slots import Back, Slot, SlotDesk
 from brandvane.messages import CanaryMessage, calls_queue
 from brandvane.pacing import MISSED_SLOT_S
-from brandvane.ports import Clock, ControlStore, Deployed, Envelope, PlatformClient, TaskQueue, Telemetry
+from brandvane.ports import Chance, Clock, ControlStore, Deployed, Envelope, PlatformClient, TaskQueue, Telemetry
 from brandvane.schedule import instants, occurrence, run_id
 from brandvane.task import target_name
+
+if TYPE_CHECKING:
+    from brandvane.engine.deliver import Delivery
+    from brandvane.engine.limiter import Limiter
 
 AHEAD_S = 300.0  # a person who is told has as long; the run's first task is due 20 s after its start
 TEXT = "Reply with the single word OK."
@@ -32,8 +35,11 @@ BATCH = 10  # what SQS takes at once
 class Canaries:
     """The dispatcher's part: when is it time, and has nobody sent them yet?"""
 
-    def __init__(self, *, controls: ControlStore, queue: TaskQueue, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(
+        self, *, controls: ControlStore, queue: TaskQueue, clock: Clock, chance: Chance, telemetry: Telemetry
+    ) -> None:
         self._controls = controls
+        self._chance = chance
         self._queue = queue
         self._clock = clock
         self._telemetry = telemetry
@@ -50,7 +56,7 @@ class Canaries:
             if name in self._seen or not start - AHEAD_S <= now < start:
                 continue
             # A lease that nobody gives back: another dispatcher, or this one started anew, finds it taken until the run has begun.
-            if await self._controls.acquire(f"{LEASE}{name}", name, now, 2 * AHEAD_S):
+            if await self._controls.acquire(f"{LEASE}{schedule.id}", self._chance.token(), now, 2 * AHEAD_S):
                 await self._send(name, catalogue, workers)
                 sent.append(name)
             self._seen.add(name)

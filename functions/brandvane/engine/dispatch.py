@@ -100,7 +100,7 @@ class Dispatcher:
         self._chance = chance
         self._telemetry = telemetry
         self._seen: set[str] = set()
-        self._canaries = Canaries(controls=controls, queue=queue, clock=clock, telemetry=telemetry)
+        self._canaries = Canaries(controls=controls, queue=queue, clock=clock, chance=chance, telemetry=telemetry)
 
     async def tick(self, patience: float = 0.0) -> Tick:
         """Dispatch what is due; a platform that cannot be served does not keep the others from it.
