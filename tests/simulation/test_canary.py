@@ -14,9 +14,10 @@ from brandvane.engine.canary import AHEAD_S, TEXT
 from brandvane.engine.plan import StartRequest
 from brandvane.messages import CallMessage, CanaryMessage, NewerMessage, calls_queue
 from brandvane.platforms.errors import classify
+from brandvane.ports import Envelope
 from brandvane.run import RunState
 from brandvane.task import State
-from builders import Asked, Reply, answer, catalogue, platform, schedule, together
+from builders import Asked, Reply, ScriptedClient, always, answer, catalogue, platform, schedule, together
 from engine_rig import MemoryBench
 from unit.test_engine_whole_run import Whole
 
@@ -133,6 +134,43 @@ async def test_two_dispatchers_send_one_canary_a_target() -> None:
         await bench.clock.run(dispatcher.tick())
     bodies = [CanaryMessage.decode(record.body) for record in await bench.queue.receive(calls_queue("openai"), 10)]
     assert sorted(body.model for body in bodies if body is not None) == list(MODELS)
+
+
+async def test_a_canary_that_breaks_is_dropped() -> None:
+    bench = MemoryBench.new(catalogue(2, platforms=(platform(models=MODELS),)), plan=False)
+    client = ScriptedClient(bench.clock, always(RuntimeError("the worker broke")))
+    bench.client = client
+    body = CanaryMessage("core-2025-10-09", bench.catalogue.version, "m1").encode()
+    await bench.queue.send(calls_queue("openai"), [Envelope("0", body)])
+    assert await bench.clock.run(bench.work(await bench.queue.receive(calls_queue("openai"), 1))) == frozenset()
+    assert [call.model for call in client.asked] == ["m1"]
+    assert len(bench.world.telemetry.named("canary_failed")) == 1
+
+
+async def test_a_canary_for_a_model_that_the_monitor_has_no_longer_asks_nobody() -> None:
+    bench = MemoryBench.new(catalogue(2, platforms=(platform(models=("m2",)),)), plan=False)
+    client = ScriptedClient(bench.clock)
+    bench.client = client
+    body = CanaryMessage("core-2025-10-09", bench.catalogue.version, "m1").encode()
+    await bench.queue.send(calls_queue("openai"), [Envelope("0", body)])
+    await bench.clock.run(bench.work(await bench.queue.receive(calls_queue("openai"), 1)))
+    assert client.asked == []
+
+
+async def test_a_platform_that_allows_one_call_at_a_time_gets_its_canary_only_when_it_is_idle() -> None:
+    bench = MemoryBench.new(catalogue(2, platforms=(platform(in_flight=1),)), plan=False)
+    client = ScriptedClient(bench.clock)
+    bench.client = client
+    body = CanaryMessage("core-2025-10-09", bench.catalogue.version, "m1").encode()
+    for _ in range(2):
+        await bench.queue.send(calls_queue("openai"), [Envelope("0", body)])
+    await bench.controls.acquire("serial#openai", "somebody", bench.clock.now(), 60.0)
+    await bench.clock.run(bench.work(await bench.queue.receive(calls_queue("openai"), 1)))
+    assert client.asked == []
+    await bench.controls.release("serial#openai", "somebody")
+    await bench.clock.run(bench.work(await bench.queue.receive(calls_queue("openai"), 1)))
+    assert len(client.asked) == 1
+    assert await bench.controls.acquire("serial#openai", "another", bench.clock.now(), 60.0)
 
 
 async def test_switched_off_nobody_is_asked_ahead_and_the_first_tasks_find_out() -> None:

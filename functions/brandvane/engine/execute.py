@@ -187,7 +187,7 @@ class Worker:
         try:
             canary = CanaryMessage.decode(record.body)
             if canary is not None:
-                await self._ahead(canary, batch_of, stop_at)
+                await self._guarded_ahead(canary, batch_of, stop_at)
                 return None
             message = CallMessage.decode(record.body)
             done = await self._message(message, record, batch_of, stop_at, tally)
@@ -244,6 +244,14 @@ class Worker:
             await self._serially(task, errand)
         else:
             await self._paced(task, errand)
+
+    async def _guarded_ahead(self, canary: CanaryMessage, batch_of: _BatchOf, stop_at: float) -> None:
+        try:
+            await self._ahead(canary, batch_of, stop_at)
+        except (
+            Exception
+        ) as error:  # it does not come again, and must never become a dead letter: the day's tasks will tell
+            self._telemetry.event("canary_failed", platform=self._platform, run_id=canary.run_id, error=repr(error))
 
     async def _ahead(self, canary: CanaryMessage, batch_of: _BatchOf, stop_at: float) -> None:
         """A canary has no record: it is asked once, or not at all where the platform allows one call and that is under way."""
