@@ -6,7 +6,7 @@ no retry can mend pauses target or platform as a task's own failure would, befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ from brandvane.breaker import OUTAGE
 from brandvane.catalogue import Catalogue, PlatformSettings
 from brandvane.engine.slots import Back, Slot, SlotDesk
 from brandvane.messages import CanaryMessage, calls_queue
-from brandvane.pacing import MISSED_SLOT_S
+from brandvane.moves import RUNNING_MARGIN_S
+from brandvane.pacing import MAX_WAIT_S, MISSED_SLOT_S
 from brandvane.ports import Chance, Clock, ControlStore, Deployed, Envelope, PlatformClient, TaskQueue, Telemetry
 from brandvane.schedule import instants, occurrence, run_id
 from brandvane.task import target_name
@@ -30,6 +31,11 @@ WHO = "canary"  # in the pause
 LEASE = "canary#"
 SLOT_TRIES = 3
 BATCH = 10  # what SQS takes at once
+
+
+def serial_lease(platform: str) -> str:
+    """Whoever holds it makes the one call that a platform allows at a time."""
+    return f"serial#{platform}"
 
 
 class Canaries:
@@ -92,17 +98,42 @@ class Canary:
         *,
         platform: str,
         client: PlatformClient,
+        controls: ControlStore,
         limiter: Limiter,
         delivery: Delivery,
         clock: Clock,
+        chance: Chance,
         telemetry: Telemetry,
     ) -> None:
         self._platform = platform
         self._client = client
+        self._controls = controls
         self._limiter = limiter
         self._delivery = delivery
         self._clock = clock
+        self._chance = chance
         self._telemetry = telemetry
+
+    async def take(self, message: CanaryMessage, coming: Awaitable[CanaryErrand]) -> None:
+        """Ask once. A canary has no record and does not come again, or it might end as a dead letter: the day's tasks will tell."""
+        try:
+            errand = await coming
+            if errand.settings.in_flight > 1:
+                await self.ask(message, errand)
+            else:
+                await self._between_calls(message, errand)
+        except Exception as error:
+            self._telemetry.event("canary_failed", platform=self._platform, run_id=message.run_id, error=repr(error))
+
+    async def _between_calls(self, message: CanaryMessage, errand: CanaryErrand) -> None:
+        """Where one call at a time is allowed: only if none is under way."""
+        lease, owner = serial_lease(self._platform), self._chance.token()
+        longest = MAX_WAIT_S + errand.timeout + RUNNING_MARGIN_S
+        if await self._controls.acquire(lease, owner, self._clock.now(), longest):
+            try:
+                await self.ask(message, errand)
+            finally:
+                await self._controls.release(lease, owner)
 
     async def ask(self, message: CanaryMessage, errand: CanaryErrand) -> Answer | Failure | None:
         """Ask a target; None where a pause, the day's budget or a busy platform leaves no slot."""

@@ -14,7 +14,7 @@ from brandvane.breaker import PROBE_MARGIN_S
 from brandvane.catalogue import PlatformSettings
 from brandvane.control import Pause
 from brandvane.engine.call import NEW_SLOT_WAIT_S, Caller, Errand
-from brandvane.engine.canary import Canary, CanaryErrand
+from brandvane.engine.canary import Canary, CanaryErrand, serial_lease
 from brandvane.engine.deliver import Delivery
 from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
@@ -112,7 +112,14 @@ class Worker:
             telemetry=telemetry,
         )
         self._canary = Canary(
-            platform=platform, client=client, limiter=limiter, delivery=delivery, clock=clock, telemetry=telemetry
+            platform=platform,
+            client=client,
+            controls=controls,
+            limiter=limiter,
+            delivery=delivery,
+            clock=clock,
+            chance=chance,
+            telemetry=telemetry,
         )
 
     async def warm(self) -> None:
@@ -187,7 +194,7 @@ class Worker:
         try:
             canary = CanaryMessage.decode(record.body)
             if canary is not None:
-                await self._guarded_ahead(canary, batch_of, stop_at)
+                await self._canary.take(canary, self._ahead(canary, batch_of, stop_at))
                 return None
             message = CallMessage.decode(record.body)
             done = await self._message(message, record, batch_of, stop_at, tally)
@@ -245,32 +252,14 @@ class Worker:
         else:
             await self._paced(task, errand)
 
-    async def _guarded_ahead(self, canary: CanaryMessage, batch_of: _BatchOf, stop_at: float) -> None:
-        try:
-            await self._ahead(canary, batch_of, stop_at)
-        except (
-            Exception
-        ) as error:  # it does not come again, and must never become a dead letter: the day's tasks will tell
-            self._telemetry.event("canary_failed", platform=self._platform, run_id=canary.run_id, error=repr(error))
-
-    async def _ahead(self, canary: CanaryMessage, batch_of: _BatchOf, stop_at: float) -> None:
-        """A canary has no record: it is asked once, or not at all where the platform allows one call and that is under way."""
+    async def _ahead(self, canary: CanaryMessage, batch_of: _BatchOf, stop_at: float) -> CanaryErrand:
         batch = await batch_of(canary.version)
         timeout = min(batch.settings.call_timeout_s, self._call_timeout_s)
-        errand = CanaryErrand(batch.desk, batch.settings, timeout, stop_at - timeout - WRITE_BACK_RESERVE_S)
-        if batch.settings.in_flight > 1:
-            await self._canary.ask(canary, errand)
-            return
-        lease, owner = f"serial#{self._platform}", self._chance.token()
-        if await self._controls.acquire(lease, owner, self._clock.now(), MAX_WAIT_S + timeout + RUNNING_MARGIN_S):
-            try:
-                await self._canary.ask(canary, errand)
-            finally:
-                await self._controls.release(lease, owner)
+        return CanaryErrand(batch.desk, batch.settings, timeout, stop_at - timeout - WRITE_BACK_RESERVE_S)
 
     async def _serially(self, task: Task, errand: Errand) -> None:
         """A platform that allows one call at a time: two workers are the fewest that Lambda polls with, so a lease decides."""
-        lease, owner = f"serial#{self._platform}", task.attempt_id
+        lease, owner = serial_lease(self._platform), task.attempt_id
         longest = HOLD_MAX_S + MAX_WAIT_S + NEW_SLOT_WAIT_S + errand.timeout + RUNNING_MARGIN_S
         give_up = self._clock.now() + MAX_WAIT_S
         while not await self._controls.acquire(lease, owner, self._clock.now(), longest):
