@@ -20,7 +20,7 @@ from brandvane.policy import ErrorKind
 PATH = "/chat/completions"
 headers = bearer
 _FINISH: Mapping[str, AnswerStatus] = {"length": "truncated", "content_filter": "filtered", "sensitive": "filtered"}
-_FAILED_FINISH = frozenset({"insufficient_system_resource", "error"})
+_FAILED_FINISH = frozenset({"insufficient_system_resource", "error", "network_error"})
 
 
 def path(settings: PlatformSettings, model: str) -> str:
@@ -38,6 +38,8 @@ def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[st
 def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
     choice = first(document.get("choices"))
     error = document.get("error") or choice.get("error")
+    if count(mapping(document.get("base_resp")).get("status_code")):
+        error = error or {"base_resp": document["base_resp"]}  # MiniMax says 0 when all is well
     if error:
         return got.told_error(error)
     message = choice.get("message")
