@@ -62,6 +62,10 @@ def test_geminis_stream_may_come_as_one_list() -> None:
     )
 
 
+def test_a_frame_whose_type_is_no_text_has_not_ended() -> None:
+    assert kind_of([{"type": []}, {"candidates": [], "type": {}}]) == "malformed"
+
+
 def test_minimax_says_in_a_success_that_it_is_none() -> None:
     good = {"choices": [{"message": {"content": "Acme."}, "finish_reason": "stop"}]}
     assert kind_of({**good, "base_resp": {"status_code": 0, "status_msg": ""}}, "MiniMax") == "ok"

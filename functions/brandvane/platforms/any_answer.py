@@ -15,7 +15,7 @@ from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.errors import RETRYABLE, Reading, read_error
 from brandvane.platforms.json_body import NotJson, events, is_events, load
 from brandvane.platforms.protocols import MODULES
-from brandvane.platforms.reading import listed, mapping
+from brandvane.platforms.reading import listed, mapping, word
 from brandvane.policy import ErrorKind
 
 _ENDS = frozenset({"message_stop", "response.completed", "response.incomplete", "response.done"})
@@ -106,7 +106,7 @@ def _ended(frame: Any) -> bool:
         return True
     if not isinstance(frame, dict):
         return False
-    return frame.get("type") in _ENDS or any(_finishes(frame))
+    return word(frame.get("type")) in _ENDS or any(_finishes(frame))
 
 
 def _finishes(frame: Any) -> Iterator[str]:
