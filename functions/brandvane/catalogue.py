@@ -119,6 +119,7 @@ class Monitor:
     expected_hold_s: float = 40.0
     day_budget_usd: float | None = None
     time_zone: str = "UTC"
+    canary: bool = False  # ask every target whether it is there, some minutes before a scheduled run
 
     def platform(self, name: str) -> PlatformSettings:
         """The settings of one platform.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from brandvane.catalogue import Catalogue, PlatformSettings
 from brandvane.catalogue_faults import Fault, Findings
-from brandvane.platforms.registry import MONITOR_FILE
+from brandvane.platforms.registry import MONITOR_FILE, platform_rows, resolve
 from brandvane.ports import Deployed
 
 # DESIGN §7: limiter wait, hold of an early message, write-back and reserve come on top of the call.
@@ -25,12 +25,10 @@ def deployment_findings(
         worker = workers.get(platform.name)
         row = rows.get(platform.name)
         if worker is None:
-            logical, line = template_lines(platform)
             findings.fault(
                 MONITOR_FILE,
                 "the platform has no deployed worker",
-                f"Add two lines to template.yaml and deploy: '{logical}' in the list of Fn::ForEach::Platform, "
-                f"and in Mappings.Platforms '{line}'",
+                _lines_to_add(platform),
                 row=row,
                 field="platforms",
                 value=platform.name,
@@ -38,6 +36,17 @@ def deployment_findings(
         else:
             _fit(platform, worker, row, findings)
     return findings.faults, findings.warnings
+
+
+def _lines_to_add(platform: PlatformSettings) -> str:
+    """The template has a row for every platform that the product knows; only the name is to be added, if the numbers are the same."""
+    logical, line = template_lines(platform)
+    if platform.name in platform_rows() and template_lines(resolve(platform.name, {})) == (logical, line):
+        return f"Add '{logical}' to the list of Fn::ForEach::Platform in template.yaml and deploy (its row of Mappings is there)"
+    return (
+        f"Add two lines to template.yaml and deploy: '{logical}' in the list of Fn::ForEach::Platform, "
+        f"and in Mappings.Platforms '{line}'"
+    )
 
 
 def _fit(platform: PlatformSettings, worker: Deployed, row: int | None, findings: Findings) -> None:

@@ -16,7 +16,8 @@ from brandvane.catalogue_questions import language_tag
 from brandvane.catalogue_record import Record
 from brandvane.schedule import DAY_MINUTES, NEXT_DAY_DEADLINE_MAX_S, day_offsets, minutes_of
 
-FIELDS = ("platforms", "samples", "locale", "time_zone", "expected_hold_s", "day_budget_usd", "schedules")
+FIELDS = ("platforms", "samples", "locale", "time_zone", "expected_hold_s", "day_budget_usd", "canary", "schedules")
+SWITCH = {"true": "on", "false": "off", "yes": "on", "no": "off"}
 SCHEDULE_FIELDS = ("id", "brands", "priority", "window", "deadline", "time_zone")
 SCHEDULE_ID_MAX = 50  # its run's id, with the date, is a prefix of many keys
 SAMPLES_MAX = 100
@@ -59,6 +60,7 @@ def read_monitor(node: Node | None, file: str, findings: Findings) -> MonitorDra
         expected_hold_s=40.0 if hold is None else hold,
         day_budget_usd=record.number("day_budget_usd", 0, 1_000_000, above=True),
         time_zone=zone,
+        canary=record.choice("canary", SWITCH, "off") == "on",
     )
     return MonitorDraft(monitor, _schedules(record, zone, file, findings), rows)
 

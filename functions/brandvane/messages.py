@@ -13,6 +13,7 @@ from typing import Any
 from brandvane.task import Outcome
 
 MESSAGE_VERSION = 1
+CANARY_VERSION = 2  # so that a worker of an earlier release leaves it to a newer one
 PLAN_QUEUE = "plan"
 WRITEBACK_QUEUE = "writeback"
 NEW_TASKS: Mapping[str, bool] = {"new_tasks": True}  # event to the dispatcher: there is something it may not have seen
@@ -57,6 +58,29 @@ class CallMessage:
             )
         except _BROKEN as error:
             raise UnreadableMessage(f"not a call message: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryMessage:
+    """*Ask this model whether it is there*, before the run begins; names no task. ``version``: of the catalogue to go by."""
+
+    run_id: str
+    version: str
+    model: str
+
+    def encode(self) -> str:
+        """The JSON body."""
+        row = {"canary": self.run_id, "version": self.version, "model": self.model}
+        return _encode({**row, "v": CANARY_VERSION})
+
+    @staticmethod
+    def decode(body: str) -> CanaryMessage | None:
+        """Read a body; None for what is another message, or none."""
+        try:
+            row = _decode(body, CANARY_VERSION)
+            return CanaryMessage(_text(row, "canary"), _text(row, "version"), _text(row, "model"))
+        except (NewerMessage, *_BROKEN):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +159,15 @@ def _encode(row: dict[str, Any]) -> str:
     return json.dumps({"v": MESSAGE_VERSION, **row}, separators=(",", ":"))
 
 
-def _decode(body: str) -> dict[str, Any]:
+def _decode(body: str, newest: int = MESSAGE_VERSION) -> dict[str, Any]:
     try:
         row = json.loads(body)
     except ValueError as error:
         raise UnreadableMessage(f"not JSON: {error}") from error
     if not isinstance(row, dict) or not isinstance(row.get("v"), int):
         raise UnreadableMessage("a message is a JSON object with an integer 'v'")
-    if row["v"] > MESSAGE_VERSION:
-        raise NewerMessage(f"version {row['v']}; this release reads {MESSAGE_VERSION}")
+    if row["v"] > newest:
+        raise NewerMessage(f"version {row['v']}; this release reads {newest}")
     return row
 
 

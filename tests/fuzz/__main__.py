@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT / "functions"), str(ROOT / "tests")]
 from fuzz.readers import harmless, read_one  # noqa: E402
 
 FINDINGS_MAX = 20
+PROGRESS = 50_000
 
 
 def main() -> int:
@@ -25,6 +26,8 @@ def main() -> int:
     given = arguments.parse_args()
     started, findings = time.perf_counter(), 0
     for number in range(given.number):
+        if number and number % PROGRESS == 0:
+            print(f"{number:,} bodies in {time.perf_counter() - started:.0f} s, {findings} exceptions", flush=True)
         try:
             read_one(random.Random(f"{given.seed}/{number}"))
         except Exception:  # every exception is what is looked for

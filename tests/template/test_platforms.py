@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from brandvane.catalogue_deployed import template_lines
+from brandvane.platforms.registry import platform_rows, resolve
+
 Resources = dict[str, dict[str, Any]]
 Processed = Callable[..., Resources]
 
@@ -29,8 +32,18 @@ def calls(worker: Mapping[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def test_the_loop_and_the_mapping_hold_the_same_platforms(source: dict[str, Any]) -> None:
-    assert sorted(platforms(source)) == sorted(source["Mappings"]["Platforms"])
+def test_every_platform_of_the_loop_has_a_row(source: dict[str, Any]) -> None:
+    assert set(platforms(source)) <= set(source["Mappings"]["Platforms"])
+
+
+def test_the_rows_are_those_of_all_known_platforms_with_the_numbers_that_a_push_asks_for(
+    source: dict[str, Any],
+) -> None:
+    rows = source["Mappings"]["Platforms"]
+    asked = [template_lines(resolve(name, {})) for name in platform_rows()]
+    told = [f"{name}: {{{', '.join(f'{key}: {value}' for key, value in row.items())}}}" for name, row in rows.items()]
+    assert sorted(told) == sorted(line for _, line in asked)
+    assert sorted(rows) == sorted(logical for logical, _ in asked)
 
 
 def test_platform_names_are_ids_and_rows_are_named_after_them(source: dict[str, Any]) -> None:
@@ -130,28 +143,40 @@ def test_nothing_but_the_list_and_the_rows_names_a_platform(source: dict[str, An
     assert [name for name in names if name.lower() in text] == []
 
 
-def test_a_platform_is_added_with_one_name_and_one_row(
+def test_a_known_platform_is_added_with_one_name(
     source: dict[str, Any],
     process_template: Callable[[Mapping[str, Any], Mapping[str, Any]], Resources],
 ) -> None:
     grown = copy.deepcopy(source)
-    platforms(grown).append("Kimi")
-    grown["Mappings"]["Platforms"]["Kimi"] = {**source["Mappings"]["Platforms"]["Openai"], "Name": "kimi"}
+    platforms(grown).extend(sorted(set(source["Mappings"]["Platforms"]) - set(platforms(source))))
+    after = process_template(grown, {})
+    assert after["WorkerQwenSearch"]["Properties"]["FunctionName"] == "stack-worker-qwen-search"
+    assert after["WorkerOpenaiSearch"]["Properties"]["Timeout"] == 180
+    assert len([name for name in after if name.startswith("Worker")]) == len(platform_rows())
+
+
+def test_a_platform_of_ones_own_is_added_with_one_name_and_one_row(
+    source: dict[str, Any],
+    process_template: Callable[[Mapping[str, Any], Mapping[str, Any]], Resources],
+) -> None:
+    grown = copy.deepcopy(source)
+    platforms(grown).append("Acme")
+    grown["Mappings"]["Platforms"]["Acme"] = {**source["Mappings"]["Platforms"]["Openai"], "Name": "acme"}
     before, after = process_template(source, {}), process_template(grown, {})
     assert set(after) - set(before) == {
-        "QueueKimi",
-        "DeadLettersKimi",
-        "QueuePolicyKimi",
-        "DeployedKimi",
-        "LogsKimi",
-        "RoleKimi",
-        "WorkerKimi",
-        "SuccessRateKimi",
-        "BacklogKimi",
-        "PulledNotStartedKimi",
-        "RetriesUsedUpKimi",
-        "RetryStormKimi",
-        "PlatformPausedKimi",
-        "PlatformOutageKimi",
+        "QueueAcme",
+        "DeadLettersAcme",
+        "QueuePolicyAcme",
+        "DeployedAcme",
+        "LogsAcme",
+        "RoleAcme",
+        "WorkerAcme",
+        "SuccessRateAcme",
+        "BacklogAcme",
+        "PulledNotStartedAcme",
+        "RetriesUsedUpAcme",
+        "RetryStormAcme",
+        "PlatformPausedAcme",
+        "PlatformOutageAcme",
     }
     assert {name: after[name] for name in before} == before

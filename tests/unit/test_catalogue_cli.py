@@ -177,14 +177,13 @@ def test_pushing_faults_pushes_nothing(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_platform_without_a_worker_is_a_fault_that_names_the_two_lines(folder: Path) -> None:
+def test_a_platform_without_a_worker_is_a_fault_that_names_what_the_template_lacks(folder: Path) -> None:
     (folder / "monitor.yaml").write_text(MONITOR.replace("hunyuan", "deepseek"))
     result = _call("push", folder, "--json")
     assert result.exit_code == 2
     (fault,) = json.loads(result.stdout)["faults"]
     assert (fault["row"], fault["value"], fault["message"]) == (3, "deepseek", "the platform has no deployed worker")
-    assert "'Deepseek' in the list of Fn::ForEach::Platform" in fault["remedy"]
-    assert "'Deepseek: {Name: deepseek, " in fault["remedy"]
+    assert "Add 'Deepseek' to the list of Fn::ForEach::Platform" in fault["remedy"]
     assert _keys() == []
 
 

@@ -25,6 +25,15 @@ def test_a_platform_without_a_worker_is_a_fault_that_names_the_two_template_line
     )
 
 
+def test_of_a_known_platform_with_its_usual_numbers_only_the_name_is_lacking() -> None:
+    found = catalogue()
+    usual = replace(found, monitor=replace(found.monitor, platforms=(resolve("gemini", {"rate": 1.0}),)))
+    (fault,), _ = deployment_findings(usual, [FITTING], {})
+    assert fault.remedy == (
+        "Add 'Gemini' to the list of Fn::ForEach::Platform in template.yaml and deploy (its row of Mappings is there)"
+    )
+
+
 def test_the_proposed_rows_are_those_of_the_design() -> None:
     assert template_lines(resolve("openai", {}))[1].startswith(
         "Openai: {Name: openai, Invocations: 20, Reserved: 25, BatchSize: 10, CallTimeout: 60, FunctionTimeout: 150,"

@@ -253,3 +253,17 @@ def test_a_monitor_that_is_a_list_is_a_fault() -> None:
 
 def test_the_row_of_each_platform_is_known() -> None:
     assert monitor(MONITOR).platform_rows == {"openai": 2, "hunyuan": 3}
+
+
+@pytest.mark.parametrize(("written", "switched"), [("true", True), ("yes", True), ("false", False), ("no", False)])
+def test_the_canary_is_a_switch(written: str, switched: bool) -> None:
+    assert good(monitor(f"{PLATFORMS}canary: {written}\n{SCHEDULES}")).monitor.canary is switched
+
+
+def test_the_canary_is_off_unless_switched_on() -> None:
+    assert good(monitor(f"{PLATFORMS}{SCHEDULES}")).monitor.canary is False
+
+
+def test_another_word_for_the_canary_is_a_fault() -> None:
+    fault = only(monitor(f"{PLATFORMS}canary: maybe\n{SCHEDULES}"))
+    assert (fault.field, fault.value, fault.remedy) == ("canary", "maybe", "Write one of: true, false, yes, no")

@@ -139,3 +139,10 @@ def test_a_folder_that_is_no_corpus_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(CliError, match=r"brands\.json: cannot be read") as raised:
         corpus_questions(tmp_path / "nowhere", tmp_path / "catalogue")
     assert raised.value.exit_code == 2
+
+
+def test_platforms_may_be_asked_in_another_protocol_than_their_rows(tmp_path: Path) -> None:
+    example_questions(ROOT / "examples" / "en", tmp_path)
+    write_monitor(tmp_path, PLATFORMS, URLS, Pace(), 1, NOW, {"openai": "openai_responses"})
+    monitor = checked(tmp_path).monitor
+    assert [monitor.platform(name).protocol for name in PLATFORMS] == ["openai_chat", "openai_chat", "openai_responses"]

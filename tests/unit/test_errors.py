@@ -58,7 +58,7 @@ def kind_of(status: int, body: Any, platform: str = "any") -> ErrorKind:
         (429, dashscope("PrepaidBillOverdue"), K.QUOTA_EXHAUSTED),
         (401, dashscope("InvalidApiKey"), K.AUTH_ERROR),
         (400, dashscope("DataInspectionFailed"), K.CONTENT_FILTERED),
-        (500, dashscope("InternalError.Timeout"), K.SERVER_ERROR),
+        (500, dashscope("InternalError.Timeout"), K.TIMEOUT),
         (404, dashscope("ModelNotFound"), K.MODEL_GONE),
         (429, openai("RateLimitExceeded.EndpointRPMExceeded", "TooManyRequests"), K.RATE_LIMITED),
         (429, openai("ModelAccountTpmRateLimitExceeded", "TooManyRequests"), K.RATE_LIMITED),

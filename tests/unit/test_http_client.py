@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -328,7 +330,56 @@ async def test_a_gzip_body_that_is_none_does_not_raise() -> None:
     def reply(_: httpx.Request) -> httpx.Response:
         return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(b"not gzip"))
 
-    assert isinstance(await ask(mocked(reply)), Failure)
+    assert kind(await ask(mocked(reply))) is ErrorKind.MALFORMED
+
+
+async def test_a_body_that_grows_beyond_the_cap_when_unpacked_is_not_held() -> None:
+    packed = gzip.compress(b" " * (RAW_MAX_BYTES + 1))
+
+    def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(packed))
+
+    assert len(packed) < 10_000
+    answered = await ask(mocked(reply))
+    assert isinstance(answered, Failure)
+    assert answered.message == f"the answer is larger than {RAW_MAX_BYTES} bytes"
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate", "raw"])
+async def test_a_packed_answer_is_read(packing: str) -> None:
+    content = json.dumps(COMPLETION).encode()
+    raw = zlib.compressobj(wbits=-15)
+    packed = {
+        "gzip": gzip.compress(content),
+        "deflate": zlib.compress(content),
+        "raw": raw.compress(content) + raw.flush(),
+    }[packing]
+    asked: list[str] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        asked.append(request.headers["accept-encoding"])
+        told = "gzip" if packing == "gzip" else "deflate"
+        return httpx.Response(200, headers={"Content-Encoding": told}, stream=httpx.ByteStream(packed))
+
+    answered = await ask(mocked(reply))
+    assert isinstance(answered, Answer)
+    assert (answered.text, asked) == ("Acme.", ["gzip"])
+
+
+async def test_a_packed_answer_that_breaks_off_is_a_lost_connection() -> None:
+    packed = gzip.compress(json.dumps(COMPLETION).encode())[:-12]
+
+    def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(packed))
+
+    assert kind(await ask(mocked(reply))) is ErrorKind.TIMEOUT
+
+
+async def test_a_packing_that_was_not_asked_for_is_no_answer() -> None:
+    def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Encoding": "br"}, stream=httpx.ByteStream(b"\x0b\x02"))
+
+    assert kind(await ask(mocked(reply))) is ErrorKind.MALFORMED
 
 
 def test_a_protocol_that_is_not_spoken_is_a_key_error() -> None:

@@ -19,10 +19,10 @@ prices = { a = [1, 2] }
 ROWS = parse_rows(TABLE)
 
 
-def test_the_shipped_table_has_the_nine_platforms_and_two_that_search_over_https() -> None:
+def test_the_shipped_table_has_the_nine_platforms_and_three_that_search_over_https() -> None:
     rows = platform_rows()
     nine = {"openai", "hunyuan", "deepseek", "qwen", "doubao", "kimi", "gemini", "anthropic", "perplexity"}
-    assert set(rows) == nine | {"openai-search", "qwen-search"}
+    assert set(rows) == nine | {"openai-search", "deepseek-search", "qwen-search"}
     assert all(resolve(name, {}).base_url.startswith("https://") for name in rows)
 
 

@@ -6,10 +6,13 @@ import json
 
 import pytest
 
-from brandvane.simulation.standin_chat import BadChat, ChatRequest, empty, good, malformed, read_chat
+from brandvane.simulation.standin_dialects import DIALECTS
 from brandvane.simulation.standin_http import HttpFault, encode, parse_head
+from brandvane.simulation.standin_reply import Asked, BadRequest, Told, malformed
 
-ASKED = ChatRequest("m", "Which kettle?")
+PATH = "/v1/chat/completions"
+ASKED = Asked("m", "Which kettle?")
+CHAT = DIALECTS["openai_chat"]
 
 
 def chat(**fields: object) -> bytes:
@@ -63,7 +66,7 @@ def test_the_prompt_is_the_text_of_the_user_messages() -> None:
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "Which "}, {"type": "text", "text": "kettle?"}]},
     ]
-    assert read_chat(chat(messages=messages)) == ASKED
+    assert CHAT.read(PATH, chat(messages=messages)) == ASKED
 
 
 @pytest.mark.parametrize(
@@ -85,12 +88,12 @@ def test_the_prompt_is_the_text_of_the_user_messages() -> None:
     ],
 )
 def test_what_is_no_chat_request_is_refused(body: bytes) -> None:
-    with pytest.raises(BadChat):
-        read_chat(body)
+    with pytest.raises(BadRequest):
+        CHAT.read(PATH, body)
 
 
 def test_a_good_answer_has_the_shape_of_a_chat_completion() -> None:
-    body = json.loads(good("id", 5, ASKED, "This one.").body)
+    body = json.loads(CHAT.answer(Told("id", 5, ASKED, "This one.")).body)
     assert body["choices"] == [
         {"index": 0, "message": {"role": "assistant", "content": "This one."}, "finish_reason": "stop"}
     ]
@@ -99,13 +102,13 @@ def test_a_good_answer_has_the_shape_of_a_chat_completion() -> None:
 
 
 def test_an_empty_answer_is_no_text_or_no_body() -> None:
-    assert json.loads(empty("id", 5, ASKED, 0).body)["choices"][0]["message"]["content"] == ""
-    assert empty("id", 5, ASKED, 1).body == b""
+    assert json.loads(CHAT.empty(Told("id", 5, ASKED, ""), 0).body)["choices"][0]["message"]["content"] == ""
+    assert CHAT.empty(Told("id", 5, ASKED, ""), 1).body == b""
 
 
 @pytest.mark.parametrize("form", range(4))
 def test_no_malformed_answer_can_be_read_as_a_completion(form: int) -> None:
-    reply = malformed(good("id", 5, ASKED, "This one."), form)
+    reply = malformed(CHAT.answer(Told("id", 5, ASKED, "This one.")).body, form)
     assert reply.status == 200
     with pytest.raises((ValueError, KeyError)):
         json.loads(reply.body)["choices"][0]["message"]["content"]

@@ -35,7 +35,7 @@ async def test_a_call_without_a_usable_body_is_refused_and_written_down() -> Non
         response = await http.post(CHAT, content=b"{}", headers={"X-Client-Request-Id": "t/1"})
         (row,) = server.desk.log.rows
     assert response.status_code == 400
-    assert "'model'" in response.json()["error"]["message"]
+    assert "'messages'" in response.json()["error"]["message"]
     assert (row.request_id, row.outcome.value, row.status) == ("t/1", "bad_request", 400)
 
 

@@ -22,7 +22,7 @@ from brandvane.cli.local_deploy import ROOT
 from brandvane.cli.local_product import brandvane
 from brandvane.cli.local_reading import Reading, Show, call_rows
 from brandvane.cli.local_stack import Wanted, clients_of, environment_for, local_stack
-from brandvane.cli.local_standins import LIMITS, Wish
+from brandvane.cli.local_standins import LIMITS, PROTOCOLS, Wish
 from brandvane.cli.local_state import LocalState
 from brandvane.cli.local_warm import warm
 from brandvane.run import Run
@@ -43,6 +43,9 @@ FAULTS = {
     "cut": 0.02,
     "empty": 0.02,
     "malformed": 0.02,
+    "inside_200": 0.01,
+    "keep_alive": 0.02,
+    "truncated": 0.01,
     "retry_after": 1,
 }
 
@@ -64,7 +67,8 @@ def chaos(seed: int) -> None:
         old.unlink(missing_ok=True)
     folder = HOME / "catalogue"
     example_questions(ROOT / "examples" / "en", folder)
-    wanted = Wanted(home=HOME, state=HOME / "state.json", stack=STACK, standins=Wish(behaviour={**LIMITS, **FAULTS}))
+    wish = Wish(behaviour={**LIMITS, **FAULTS}, protocols=PROTOCOLS)
+    wanted = Wanted(home=HOME, state=HOME / "state.json", stack=STACK, standins=wish)
     with local_stack(wanted, lambda text: console.print(text, highlight=False)) as state:
         catalogue = prepare(state, folder, LEAST_TASKS, PACE)
         account = asyncio.run(_attacked(state, catalogue, console, seed))

@@ -110,12 +110,20 @@ def _identifier(name: str, number: int, taken: set[str]) -> str:
 
 
 def write_monitor(
-    folder: Path, platforms: Sequence[str], base_urls: Mapping[str, str], pace: Pace, samples: int, now: datetime
+    folder: Path,
+    platforms: Sequence[str],
+    base_urls: Mapping[str, str],
+    pace: Pace,
+    samples: int,
+    now: datetime,
+    protocols: Mapping[str, str] | None = None,
 ) -> None:
-    """``monitor.yaml``: the platforms at their simulated addresses, and one schedule that is not due for half a day."""
-    settings = {"rate": pace.rate, "in_flight": pace.in_flight, "call_timeout_s": CALL_TIMEOUT_S}
+    """``monitor.yaml``: the platforms at their simulated addresses, and one schedule that is not due for half a day.
+
+    ``protocols``: of those that speak another one than their row says.
+    """
     document = {
-        "platforms": {name: {"base_url": base_urls[name], **settings} for name in platforms},
+        "platforms": {name: _simulated(name, base_urls, pace, protocols) for name in platforms},
         "samples": samples,
         "time_zone": "UTC",
         "expected_hold_s": pace.expected_hold_s,
@@ -131,6 +139,7 @@ def write_play_monitor(
     base_urls: Mapping[str, str],
     pace: Pace,
     now: datetime,
+    protocols: Mapping[str, str] | None = None,
 ) -> None:
     """The example's own monitor with some of its platforms; those in ``base_urls`` are simulated ones.
 
@@ -139,15 +148,22 @@ def write_play_monitor(
     import yaml
 
     document = yaml.safe_load((source / "monitor.yaml").read_text(encoding="utf-8"))
-    settings = {"rate": pace.rate, "in_flight": pace.in_flight, "call_timeout_s": CALL_TIMEOUT_S}
     told = document["platforms"]
     document["platforms"] = {
-        name: {**(told.get(name) or {}), **({"base_url": base_urls[name], **settings} if name in base_urls else {})}
+        name: {**(told.get(name) or {}), **(_simulated(name, base_urls, pace, protocols) if name in base_urls else {})}
         for name in platforms
     }
     document["schedules"] = [schedule_in_half_a_day(now)]
     document["time_zone"] = "UTC"
     _dump(folder / "monitor.yaml", document)
+
+
+def _simulated(
+    name: str, base_urls: Mapping[str, str], pace: Pace, protocols: Mapping[str, str] | None
+) -> dict[str, Any]:
+    spoken = (protocols or {}).get(name)
+    settings = {"rate": pace.rate, "in_flight": pace.in_flight, "call_timeout_s": CALL_TIMEOUT_S}
+    return {"base_url": base_urls[name], **({"protocol": spoken} if spoken else {}), **settings}
 
 
 def schedule_in_half_a_day(now: datetime) -> dict[str, str]:

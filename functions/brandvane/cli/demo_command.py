@@ -29,7 +29,7 @@ from brandvane.cli.local_process import StepFailed, is_running
 from brandvane.cli.local_product import brandvane
 from brandvane.cli.local_reading import Reading, account_of
 from brandvane.cli.local_stack import EMULATOR_PROGRAM, Wanted, clients_of, environment_for, local_stack
-from brandvane.cli.local_standins import FAULTS, LIMITS, Wish
+from brandvane.cli.local_standins import FAULTS, LIMITS, PROTOCOLS, Wish
 from brandvane.cli.local_state import LocalState
 from brandvane.cli.local_warm import warm
 from brandvane.ports import Unavailable
@@ -56,7 +56,7 @@ def demo(corpus: Path | None, lang: str) -> None:
     for old in (report, summary_file):
         old.unlink(missing_ok=True)
     answers = None if corpus is None else corpus / ANSWERS_FILE
-    wish = Wish(behaviour={**LIMITS, **FAULTS}, answers=answers)
+    wish = Wish(behaviour={**LIMITS, **FAULTS}, answers=answers, protocols=PROTOCOLS)
     folder = HOME / "catalogue"
     if corpus is None:
         example_questions(ROOT / "examples" / lang, folder)
@@ -87,9 +87,9 @@ def prepare(state: LocalState, folder: Path, least: int | None, pace: Pace | Non
         CliError: the catalogue has faults.
     """
     pace = pace or Pace()
-    write_monitor(folder, state.platforms, state.base_urls, pace, 1, datetime.now(UTC))
+    write_monitor(folder, state.platforms, state.base_urls, pace, 1, datetime.now(UTC), state.protocols)
     samples = 1 if least is None else samples_for(checked(folder), least)
-    write_monitor(folder, state.platforms, state.base_urls, pace, samples, datetime.now(UTC))
+    write_monitor(folder, state.platforms, state.base_urls, pace, samples, datetime.now(UTC), state.protocols)
     brandvane(environment_for(state), "catalogue", "push", str(folder), "--yes")
     return checked(folder)
 

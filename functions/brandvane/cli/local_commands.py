@@ -19,7 +19,7 @@ from brandvane.cli.local_keys import keys_from
 from brandvane.cli.local_process import interruptible, uninterrupted
 from brandvane.cli.local_product import brandvane
 from brandvane.cli.local_stack import LOCAL_STACK, Wanted, bring_all_up, environment_for, stands, take_down
-from brandvane.cli.local_standins import FAULTS, LIMITS, Wish
+from brandvane.cli.local_standins import FAULTS, LIMITS, PROTOCOLS, Wish
 from brandvane.cli.local_state import LocalState
 from brandvane.cli.view import ask, dollars, number, say
 from brandvane.expansion import Expansion
@@ -56,7 +56,7 @@ def up(port: int, real: bool, platforms: tuple[str, ...], yes: bool) -> None:
         return
     take_down(STATE)  # what is left of one whose emulator has died
     keys = _real_keys(platforms, yes=yes) if real else {}
-    wish = None if real else Wish(behaviour={**LIMITS, **FAULTS})
+    wish = None if real else Wish(behaviour={**LIMITS, **FAULTS}, protocols=PROTOCOLS)
     wanted = Wanted(home=HOME, state=STATE, stack=LOCAL_STACK, port=port, standins=wish, keys=keys)
     with interruptible():
         try:
@@ -98,7 +98,7 @@ def _real_keys(platforms: tuple[str, ...], *, yes: bool) -> dict[str, str]:
 def _push(state: LocalState, platforms: tuple[str, ...]) -> None:
     folder = HOME / "catalogue"
     example_questions(EXAMPLE, folder)
-    write_play_monitor(EXAMPLE, folder, platforms, state.base_urls, Pace(), datetime.now(UTC))
+    write_play_monitor(EXAMPLE, folder, platforms, state.base_urls, Pace(), datetime.now(UTC), state.protocols)
     brandvane(environment_for(state), "catalogue", "push", str(folder), "--yes")
 
 

@@ -113,7 +113,9 @@ def _start_emulator(wanted: Wanted, state: LocalState) -> LocalState:
 
 def _start_standins(wanted: Wanted, wish: Wish, state: LocalState) -> LocalState:
     running = bring_up(wish, state.platforms, calls=state.call_log, home=wanted.home)
-    state = replace(state, standins=running.pid, standins_url=running.url, base_urls=running.base_urls)
+    state = replace(
+        state, standins=running.pid, standins_url=running.url, base_urls=running.base_urls, protocols=running.protocols
+    )
     write_state(wanted.state, state)
     return state
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from brandvane.cli.local_process import StepFailed, end_group, is_running, start, without_aws
+from brandvane.platforms.registry import platform_rows
+from brandvane.simulation.standin_dialects import USUAL
 
 MODULE = "brandvane.cli.standin_command"  # also the word that its process is known by
 READY_TIMEOUT_S = 30.0
@@ -30,7 +32,13 @@ FAULTS: Mapping[str, float] = {
     "malformed": 0.01,
     "injected_429": 0.003,
     "retry_after": 1,
+    "inside_200": 0.01,
+    "keep_alive": 0.02,
+    "truncated": 0.01,
+    "filtered": 0.005,
 }
+# Protocols that these platforms speak too, so that a local run speaks three; every other one speaks that of its row.
+PROTOCOLS: Mapping[str, str] = {"openai": "openai_responses", "hunyuan": "anthropic_messages"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +50,17 @@ class Wish:
     brands: tuple[str, ...] = ()
     answers: Path | None = None
     models: Mapping[str, str] = field(default_factory=dict)
+    protocols: Mapping[str, str] = field(default_factory=dict)  # of platforms that speak another one than the usual
 
 
 @dataclass(frozen=True, slots=True)
 class Standins:
-    """Running stand-ins: process (and group) id, address, and for each platform the base URL to ask it at."""
+    """Running stand-ins: process (and group) id, address, and for each platform the base URL to ask it at, and how."""
 
     pid: int
     url: str
     base_urls: Mapping[str, str]
+    protocols: Mapping[str, str]
 
 
 def bring_up(wish: Wish, platforms: Sequence[str], *, calls: Path, home: Path, port: int = 0) -> Standins:
@@ -75,13 +85,20 @@ def bring_up(wish: Wish, platforms: Sequence[str], *, calls: Path, home: Path, p
         end_group(pid)
         raise
     urls = {name: str(platform["base_url"]) for name, platform in told["platforms"].items()}
-    return Standins(pid, str(told["url"]), urls)
+    protocols = {name: str(platform["protocol"]) for name, platform in told["platforms"].items()}
+    return Standins(pid, str(told["url"]), urls, protocols)
 
 
 def _config(wish: Wish, platforms: Sequence[str]) -> dict[str, Any]:
-    told: dict[str, Any] = {"platforms": {name: dict(wish.behaviour) for name in platforms}}
+    told: dict[str, Any] = {"platforms": {name: _platform(wish, name) for name in platforms}}
     told |= {"seed": wish.seed, "models": dict(wish.models)}
     return told | ({"brands": list(wish.brands)} if wish.brands else {})
+
+
+def _platform(wish: Wish, name: str) -> dict[str, Any]:
+    row = platform_rows().get(name)
+    usual = str(row.values["protocol"]) if row is not None else USUAL
+    return {**wish.behaviour, "protocol": wish.protocols.get(name, usual)}
 
 
 def _wait(pid: int, ready: Path, log: Path) -> dict[str, Any]:

@@ -25,6 +25,7 @@ class LocalState:
     platforms: tuple[str, ...] = ()
     bucket: str = ""
     base_urls: Mapping[str, str] = field(default_factory=dict)
+    protocols: Mapping[str, str] = field(default_factory=dict)
     v: int = STATE_VERSION
 
     @property

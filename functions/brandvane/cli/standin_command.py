@@ -49,10 +49,13 @@ def stand_in(
     models: tuple[str, ...],
     ready_file: Path | None,
 ) -> None:
-    """Simulate AI platforms on 127.0.0.1 that speak the OpenAI chat protocol, enforce their limits and fail on demand.
+    """Simulate AI platforms on 127.0.0.1 that speak the platforms' protocols, enforce their limits and fail on demand.
 
     Fields of a platform: rate (calls in any second), in_flight, median, sigma and cap (seconds to the answer, lognormal),
-    shares of injected_429, error_500, error_503, hang, cut, empty, malformed (0 to 1), retry_after (seconds).
+    retry_after (seconds), protocol (openai_chat, openai_responses, anthropic_messages, gemini, perplexity_agent, dashscope,
+    tencent_tc3), and shares of all calls (0 to 1): injected_429, error_500, error_503, hang, cut, empty, malformed, inside_200 (an
+    error inside a success), no_credit, bad_key, model_gone; of answers: keep_alive (after blank lines), truncated, filtered, refused.
+    With openai_chat a platform's errors are those of the vendor in its name (azure, deepseek, qwen, doubao, kimi, hunyuan).
 
     Prints one JSON line with the address. Pages: /_standin/health, /_standin/log, /_standin/audit, /_standin/calls (under
     way); POST /_standin/platforms {"NAME": {"rate": 5}} changes a platform while it runs; POST /_standin/ended

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+LOOP = "Fn::ForEach::Platform"
 TEMPLATE = Path(__file__).resolve().parents[3] / "template.yaml"
 
 
@@ -29,7 +30,7 @@ _Loader.add_multi_constructor("!", lambda loader, name, node: None)
 
 
 def template_rows(path: Path = TEMPLATE, *, standins: bool = False) -> dict[str, TemplateRow]:
-    """Rows by platform; with ``standins`` the sizes that simulated platforms have. Empty where there is no template.
+    """Rows of the platforms in the loop's list; with ``standins`` the sizes that simulated ones have. Empty without a template.
 
     The product may be installed without its repository: then there is nothing to compare with.
     """
@@ -38,5 +39,6 @@ def template_rows(path: Path = TEMPLATE, *, standins: bool = False) -> dict[str,
     document: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
     mappings = document["Mappings"]
     size = mappings["Sizes"]["StandIn"] if standins else {}
-    rows = [{**row, **size} for row in mappings["Platforms"].values()]
+    listed = document["Resources"][LOOP][1]
+    rows = [{**mappings["Platforms"][name], **size} for name in listed]
     return {row["Name"]: TemplateRow(row["Name"], int(row["Invocations"]), int(row["Reserved"])) for row in rows}

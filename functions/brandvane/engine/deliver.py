@@ -102,7 +102,7 @@ class Delivery:
             status=reply.http_status,
             detail=reply.message,
         )
-        held = await self._speak_for_platform(task, epoch, kind, reply, now)
+        held = await self.speak_for_platform(task.platform, task.target, epoch, reply)
         down = kind in OUTAGE and is_open(await self._limiter.read(task.platform))
         decision = await self._decide(task, kind, reply, now, down=down)
         if isinstance(decision, End):
@@ -142,10 +142,13 @@ class Delivery:
             return asked(await self._runs.get(task.run_id, fresh=True))
         return decision
 
-    async def _speak_for_platform(self, task: Task, epoch: int, kind: ErrorKind, reply: Failure, now: float) -> bool:
+    async def speak_for_platform(
+        self, platform: str, target: str, epoch: int, reply: Failure, who: str = "worker"
+    ) -> bool:
         """Pauses and pushes that follow from this reply; True when tasks must wait for a person (or the pause's end)."""
+        kind, now = self._kind_of(reply), self._clock.now()
         if kind is ErrorKind.RATE_LIMITED:
-            await self._limiter.push(task.platform, now + max(reply.retry_after or 0.0, 0.0), epoch)
+            await self._limiter.push(platform, now + max(reply.retry_after or 0.0, 0.0), epoch)
             return False
         if kind not in PAUSES_TARGET and kind not in PAUSES_PLATFORM:
             return False
@@ -153,7 +156,7 @@ class Delivery:
         returns = reply.retry_after is not None and reply.retry_after > RETRY_AFTER_MAX_S
         until = now + reply.retry_after if returns and reply.retry_after is not None else None
         one = kind in PAUSES_TARGET or reply.scope == "target"
-        await self._limiter.pause(task.platform, Pause(kind, "worker", now, until), task.target if one else None)
+        await self._limiter.pause(platform, Pause(kind, who, now, until), target if one else None)
         return True
 
     async def _end(self, task: Task, outcome: Outcome, kind: ErrorKind, reply: Failure) -> None:

@@ -16,6 +16,7 @@ from itertools import islice
 from brandvane import breaker
 from brandvane.catalogue import Catalogue
 from brandvane.dispatch_window import REPORTS_S, window
+from brandvane.engine.canary import Canaries
 from brandvane.engine.pinned import RunReader
 from brandvane.engine.plan import STALLED_S
 from brandvane.engine.send import EARLY_S, Due, Sender
@@ -99,6 +100,7 @@ class Dispatcher:
         self._chance = chance
         self._telemetry = telemetry
         self._seen: set[str] = set()
+        self._canaries = Canaries(controls=controls, queue=queue, clock=clock, chance=chance, telemetry=telemetry)
 
     async def tick(self, patience: float = 0.0) -> Tick:
         """Dispatch what is due; a platform that cannot be served does not keep the others from it.
@@ -117,10 +119,19 @@ class Dispatcher:
             platforms = await self._deployment.platforms()
             sent = await asyncio.gather(*(self._guarded(worker, catalogue) for worker in platforms))
             started = await self._due_runs(catalogue) if catalogue else ()
+            await self._ahead(catalogue, platforms)
             resumed = await self._stalled_plans()
         finally:
             await self._controls.release(LEASE, owner)
         return Tick(dict(zip([p.platform for p in platforms], sent, strict=True)), started, resumed)
+
+    async def _ahead(self, catalogue: Catalogue | None, platforms: Sequence[Deployed]) -> None:
+        if catalogue is None:
+            return
+        try:
+            await self._canaries.send_due(catalogue, platforms)
+        except Exception as error:  # a day goes on without them
+            self._telemetry.event("canaries_not_sent", error=repr(error))
 
     async def _guarded(self, worker: Deployed, catalogue: Catalogue | None) -> int:
         try:

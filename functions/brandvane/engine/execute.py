@@ -14,6 +14,7 @@ from brandvane.breaker import PROBE_MARGIN_S
 from brandvane.catalogue import PlatformSettings
 from brandvane.control import Pause
 from brandvane.engine.call import NEW_SLOT_WAIT_S, Caller, Errand
+from brandvane.engine.canary import Canary, CanaryErrand, serial_lease
 from brandvane.engine.deliver import Delivery
 from brandvane.engine.lead import Lead
 from brandvane.engine.limiter import Limiter
@@ -21,7 +22,7 @@ from brandvane.engine.pinned import PromptReader, RunReader
 from brandvane.engine.send import Sender
 from brandvane.engine.slots import Back, SlotDesk
 from brandvane.engine.tally import Tally
-from brandvane.messages import CallMessage, NewerMessage, UnreadableMessage, calls_queue
+from brandvane.messages import CallMessage, CanaryMessage, NewerMessage, UnreadableMessage, calls_queue
 from brandvane.moves import RUNNING_MARGIN_S, claim, release
 from brandvane.pacing import MAX_WAIT_S, Limits
 from brandvane.ports import (
@@ -35,7 +36,6 @@ from brandvane.ports import (
     TaskStore,
     Telemetry,
 )
-from brandvane.run import Run
 from brandvane.schedule import budget_day
 from brandvane.task import RECORD_VERSION, Task
 
@@ -59,7 +59,7 @@ class _Batch:
     day_ends: float
 
 
-_BatchOf = Callable[[Run], Awaitable[_Batch]]
+_BatchOf = Callable[[str], Awaitable[_Batch]]  # by the catalogue's version
 
 
 class Worker:
@@ -111,6 +111,16 @@ class Worker:
             clock=clock,
             telemetry=telemetry,
         )
+        self._canary = Canary(
+            platform=platform,
+            client=client,
+            controls=controls,
+            limiter=limiter,
+            delivery=delivery,
+            clock=clock,
+            chance=chance,
+            telemetry=telemetry,
+        )
 
     async def warm(self) -> None:
         """Do what a first batch would have to do: catalogue, key, connections. For an environment started ahead of its work."""
@@ -127,11 +137,11 @@ class Worker:
         desks: dict[str, _Batch] = {}
         lock = asyncio.Lock()
 
-        async def batch_of(run: Run) -> _Batch:
+        async def batch_of(version: str) -> _Batch:
             async with lock:
-                if run.catalogue_version not in desks:
-                    desks[run.catalogue_version] = await self._batch(run)
-                return desks[run.catalogue_version]
+                if version not in desks:
+                    desks[version] = await self._batch(version)
+                return desks[version]
 
         async def one(record: Delivered) -> str | None:
             return await self._record(record, batch_of, stop_at, tally)
@@ -142,8 +152,8 @@ class Worker:
         await self._report(tally, list(desks.values()), started, invocation)
         return frozenset(message_id for message_id in again if message_id is not None)
 
-    async def _batch(self, run: Run) -> _Batch:
-        catalogue = await self._prompts.catalogue(run.catalogue_version)
+    async def _batch(self, version: str) -> _Batch:
+        catalogue = await self._prompts.catalogue(version)
         settings = catalogue.monitor.platform(self._platform)
         await self._client.prepare(settings)
         budget = settings.day_budget_usd
@@ -182,6 +192,10 @@ class Worker:
     async def _record(self, record: Delivered, batch_of: _BatchOf, stop_at: float, tally: Tally) -> str | None:
         """One message; returns its id when it must come again."""
         try:
+            canary = CanaryMessage.decode(record.body)
+            if canary is not None:
+                await self._canary.take(canary, self._ahead(canary, batch_of, stop_at))
+                return None
             message = CallMessage.decode(record.body)
             done = await self._message(message, record, batch_of, stop_at, tally)
         except UnreadableMessage as error:
@@ -228,7 +242,7 @@ class Worker:
         if due > self._clock.now() + HOLD_MAX_S:
             await self._release(task, due, send=True)
             return
-        batch = await batch_of(run)
+        batch = await batch_of(run.catalogue_version)
         timeout = min(batch.settings.call_timeout_s, self._call_timeout_s)
         text = await self._prompts.text(run.catalogue_version, task.prompt_hash)
         latest = min(run.deadline, stop_at - timeout - WRITE_BACK_RESERVE_S)
@@ -238,9 +252,14 @@ class Worker:
         else:
             await self._paced(task, errand)
 
+    async def _ahead(self, canary: CanaryMessage, batch_of: _BatchOf, stop_at: float) -> CanaryErrand:
+        batch = await batch_of(canary.version)
+        timeout = min(batch.settings.call_timeout_s, self._call_timeout_s)
+        return CanaryErrand(batch.desk, batch.settings, timeout, stop_at - timeout - WRITE_BACK_RESERVE_S)
+
     async def _serially(self, task: Task, errand: Errand) -> None:
         """A platform that allows one call at a time: two workers are the fewest that Lambda polls with, so a lease decides."""
-        lease, owner = f"serial#{self._platform}", task.attempt_id
+        lease, owner = serial_lease(self._platform), task.attempt_id
         longest = HOLD_MAX_S + MAX_WAIT_S + NEW_SLOT_WAIT_S + errand.timeout + RUNNING_MARGIN_S
         give_up = self._clock.now() + MAX_WAIT_S
         while not await self._controls.acquire(lease, owner, self._clock.now(), longest):

@@ -16,21 +16,8 @@ from typing import Any
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import failure
-from brandvane.platforms.reading import (
-    answered,
-    cited,
-    count,
-    document_of,
-    listed,
-    malformed,
-    mapping,
-    retrieved,
-    spoken,
-    told_error,
-    word,
-)
-from brandvane.platforms.request import named
+from brandvane.platforms.reading import Received, cited, count, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import named, wishes
 from brandvane.policy import ErrorKind
 
 VERSION = "2023-06-01"
@@ -56,38 +43,32 @@ def headers(settings: PlatformSettings, key: str, content: bytes, now: float) ->
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send."""
-    parameters = dict(settings.parameters)
+    wish = wishes(settings)
     body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}], "max_tokens": MAX_TOKENS}
-    if parameters.pop("search", False):
+    if wish.system:
+        body["system"] = wish.system
+    if wish.search:
         tool = {"type": "web_search_20250305", "name": "web_search", "max_uses": SEARCHES_MAX}
         body |= {"tools": [tool], **settings.search_body}
-    return {**body, **parameters}
+    return {**body, **wish.plain}
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
     if document.get("error"):
-        return told_error(settings, status, headers, document["error"], body, now)
+        return got.told_error(document["error"])
     blocks = document.get("content")
     if not isinstance(blocks, list):
-        return malformed("the body has no content", status, body)
+        return got.malformed("the body has no content")
     stop = word(document.get("stop_reason"))
     kind = _STOPS.get(stop, "ok")
     text, sources, queries, trouble = _said(blocks)
     if stop == "pause_turn" and not text:
-        return failure(ErrorKind.EMPTY, "the turn was paused before it had said anything", status=status, body=body)
+        return got.failed(ErrorKind.EMPTY, "the turn was paused before it had said anything")
     if kind == "ok" and not text and trouble == "too_many_requests":
-        return failure(ErrorKind.SERVER_ERROR, f"web search failed: {trouble}", status=status, body=body)
-    return answered(
-        status=kind,
-        text=text,
-        body=body,
-        http_status=status,
+        return got.failed(ErrorKind.SERVER_ERROR, f"web search failed: {trouble}")
+    return got.answered(
+        kind,
+        text,
         model=document.get("model"),
         finish=stop,
         request_id=document.get("id"),
@@ -95,6 +76,9 @@ def read(
         citations=sources,
         queries=queries,
     )
+
+
+read = reader(_answer)
 
 
 def _said(blocks: list[Any]) -> tuple[str, list[Citation], list[Any], str]:

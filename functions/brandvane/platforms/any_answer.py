@@ -6,20 +6,23 @@ Streams are not asked for by this product; a recorded one is judged by whether i
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from brandvane.answer import Answer, Failure
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import RETRYABLE, read_error
+from brandvane.platforms.errors import RETRYABLE, Reading, read_error
 from brandvane.platforms.json_body import NotJson, events, is_events, load
 from brandvane.platforms.protocols import MODULES
-from brandvane.platforms.reading import listed
+from brandvane.platforms.reading import listed, mapping, word
 from brandvane.policy import ErrorKind
 
 _ENDS = frozenset({"message_stop", "response.completed", "response.incomplete", "response.done"})
 _FINISHES = ("finish_reason", "finishReason", "FinishReason", "stop_reason")
+_FILTERS = frozenset(
+    {"content_filter", "sensitive", "safety", "prohibited_content", "blocklist", "recitation", "spii", "refusal"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,9 @@ def judge(platform: str, status: int, headers: Mapping[str, str], body: bytes, n
         document = load(body)
     except NotJson:
         return _of_kind(ErrorKind.MALFORMED if body.strip() else ErrorKind.EMPTY)
+    if isinstance(document, list) and any(isinstance(row, dict) and "candidates" in row for row in document):
+        told = read_error(platform, status, headers, body, now)  # Gemini's stream, as one list
+        return _of_frames(told, document, cut=False)
     protocol = protocol_of(document)
     if protocol is None:
         return _error(platform, status, headers, body, now)
@@ -83,12 +89,15 @@ def _of_kind(kind: ErrorKind) -> Verdict:
 
 def _stream(platform: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> Verdict:
     frames, cut = events(body)
-    told = read_error(platform, status, headers, body, now)
+    return _of_frames(read_error(platform, status, headers, body, now), frames, cut=cut)
+
+
+def _of_frames(told: Reading, frames: list[Any], *, cut: bool) -> Verdict:
     if told.kind is not ErrorKind.MALFORMED:
         return Verdict(told.kind, told.retryable, told.wait_s)
     if cut or not any(_ended(frame) for frame in frames):
         return _of_kind(ErrorKind.MALFORMED)
-    filtered = any('"content_filter"' in str(frame).replace("'", '"') for frame in frames)
+    filtered = any(said.lower() in _FILTERS for frame in frames for said in _finishes(frame))
     return Verdict("filtered" if filtered else "ok", False, None)
 
 
@@ -97,7 +106,20 @@ def _ended(frame: Any) -> bool:
         return True
     if not isinstance(frame, dict):
         return False
-    if frame.get("type") in _ENDS:
-        return True
-    rows = [frame, *(row for name in ("choices", "candidates", "Choices") for row in listed(frame.get(name)))]
-    return any(isinstance(row, dict) and row.get(name) for row in rows for name in _FINISHES)
+    return word(frame.get("type")) in _ENDS or any(_finishes(frame))
+
+
+def _finishes(frame: Any) -> Iterator[str]:
+    """Why it ended, as often as a frame says it."""
+    if not isinstance(frame, dict):
+        return
+    reason = mapping(mapping(frame.get("response")).get("incomplete_details")).get("reason")
+    if isinstance(reason, str):
+        yield reason
+    inside = [frame, mapping(frame.get("output")), mapping(frame.get("Response")), mapping(frame.get("delta"))]
+    rows = [row for each in inside for name in ("choices", "candidates", "Choices") for row in listed(each.get(name))]
+    for row in (*inside, *rows):
+        for name in _FINISHES:
+            said = row.get(name) if isinstance(row, dict) else None
+            if isinstance(said, str) and said not in ("", "null"):
+                yield said

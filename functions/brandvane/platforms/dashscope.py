@@ -13,19 +13,8 @@ from typing import Any
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.reading import (
-    answered,
-    count,
-    document_of,
-    listed,
-    malformed,
-    mapping,
-    retrieved,
-    spoken,
-    told_error,
-    word,
-)
-from brandvane.platforms.request import bearer
+from brandvane.platforms.reading import Received, count, first, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import bearer, chat_messages, wishes
 
 headers = bearer
 _SEARCH = {"forced_search": True, "enable_source": True, "enable_citation": True, "citation_format": "[ref_<number>]"}
@@ -40,49 +29,42 @@ def path(settings: PlatformSettings, model: str) -> str:
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send."""
-    parameters = dict(settings.parameters)
-    system = parameters.pop("system", None)
-    messages = [{"role": "system", "content": system}] if system else []
+    wish = wishes(settings)
     options: dict[str, Any] = {"result_format": "message"}
-    if parameters.pop("search", False):
+    if wish.search:
         options |= {"enable_search": True, "search_options": _SEARCH, **settings.search_body}
     return {
         "model": model,
-        "input": {"messages": [*messages, {"role": "user", "content": prompt}]},
-        "parameters": {**options, **parameters},
+        "input": {"messages": chat_messages(wish.system, prompt)},
+        "parameters": {**options, **wish.plain},
     }
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
     output = document.get("output")
     if not isinstance(output, dict):
         if document.get("code"):
-            return told_error(settings, status, headers, document, body, now)
-        return malformed("the body has no output", status, body)
-    choice = mapping(next(iter(listed(output.get("choices"))), None))
+            return got.told_error(document)
+        return got.malformed("the body has no output")
+    choice = first(output.get("choices"))
     message = mapping(choice.get("message"))
     if not message and not isinstance(output.get("text"), str):
-        return malformed("the output has no message", status, body)
+        return got.malformed("the output has no message")
     finish = word(choice.get("finish_reason")) or word(output.get("finish_reason"))
     text = spoken(_text(message.get("content")) or word(output.get("text")))
     rows = listed(mapping(output.get("search_info")).get("search_results"))
-    return answered(
-        status=_FINISH.get(finish, "ok"),
-        text=text,
-        body=body,
-        http_status=status,
+    return got.answered(
+        _FINISH.get(finish, "ok"),
+        text,
         model=document.get("model"),
         finish=finish,
         request_id=document.get("request_id"),
         usage=_usage(mapping(document.get("usage")), searches=1 if rows else 0),
         citations=[*_marked(text, rows), *retrieved(rows)],
     )
+
+
+read = reader(_answer)
 
 
 def _text(content: Any) -> str:

@@ -84,7 +84,8 @@ CODES: Mapping[str, ErrorKind] = _table(
             content_filter content_filter_error content_filtered content_policy_violation content_policy_violation_error
             contentpolicyviolation responsibleaipolicyviolation moderation_blocked safety_violation
             invalid_prompt cyber_policy cyber_policy_violation content_blocked prompt_blocked sensitive_words_detected
-            data_inspection_failed datainspectionfailed invalidparameter.datainspection custom_role_blocked
+            data_inspection_failed datainspectionfailed internalerror.algo.datainspectionfailed
+            invalidparameter.datainspection custom_role_blocked
             ipinfringementsuspect sensitivecontentdetected inputtextsensitivecontentdetected outputtextsensitivecontentdetected
             inputtextriskdetection outputtextriskdetection riskdetection
             operationdenied.textillegaldetected operationdenied.imageillegaldetected failedoperation.generateimagefailed
@@ -93,16 +94,14 @@ CODES: Mapping[str, ErrorKind] = _table(
         _K.TIMEOUT: """
             timeout_error request_timeout requesttimeout requesttimeouterror responsetimeout
             deadline_exceeded gateway_timeout gatewaytimeout
-            failedoperation.enginerequesttimeout modeltimeoutexception channel:response_time_exceeded
+            failedoperation.enginerequesttimeout internalerror.timeout modeltimeoutexception channel:response_time_exceeded
         """,
         _K.SERVER_ERROR: """
             server_error internal_error internal_server_error internalservererror
-            serviceunavailable service_unavailable serviceunavailableexception server_unavailable
-            overloaded_error overloaded engine_overloaded_error engineoverloaded model_overloaded serveroverloaded
+            server_unavailable overloaded_error overloaded engine_overloaded_error engineoverloaded model_overloaded serveroverloaded
             internalserviceerror internalerror systemerror modelservicefailed modelservingerror modelunavailable
-            modelloadingerror modelnotreadyexception modelerrorexception modelstreamerrorexception
-            upstream_error upstream_provider_error bad_gateway bad_response bad_response_status_code
-            do_request_failed empty_response read_response_body_failed get_channel_failed channel:no_available_key
+            modelloading modelloadingerror modelnotreadyexception modelerrorexception modelstreamerrorexception
+            bad_gateway empty_response read_response_body_failed get_channel_failed channel:no_available_key
             unavailable internal failedoperation.engineservererror failedoperation.consoleservererror
             dispatch_internal_error unexpected_output nocapacity no_capacity insufficient_system_resource
             contentsecuritydetectionerror invokepluginfailed rewritefailed retrivalfailed appprocessfailed
@@ -113,7 +112,11 @@ CODES: Mapping[str, ErrorKind] = _table(
 # Codes so general that what the message says goes before them.
 WEAK_CODES: Mapping[str, ErrorKind] = _table(
     {
-        _K.SERVER_ERROR: "api_error apierror failedoperation resourceinsufficient resourceunavailable aborted unknown",
+        _K.SERVER_ERROR: """
+            api_error apierror failedoperation resourceinsufficient resourceunavailable aborted unknown
+            serviceunavailable service_unavailable serviceunavailableexception service_unavailable_error
+            upstream_error upstream_provider_error bad_response bad_response_status_code do_request_failed
+        """,
         _K.AUTH_ERROR: "forbidden operationdenied",
         _K.RATE_LIMITED: "toomanyrequests",
         _K.MODEL_GONE: "notfound not_found notfounderror resourcenotfound actionoffline",
@@ -121,8 +124,10 @@ WEAK_CODES: Mapping[str, ErrorKind] = _table(
         _K.CLIENT_ERROR: """
             invalid_request_error invalid_request invalid_argument invalidargumenterror invalidparameter
             invalid_parameter invalid_parameter_error invalidparametervalue invalidrequest missingparameter unknownparameter
-            unsupportedoperation badrequest badrequesterror bad_request validationexception failed_precondition
+            unsupportedoperation internalerror.algo.invalidparameter badrequest
+            badrequesterror bad_request validationexception failed_precondition
             out_of_range unprocessable_entity unsupported_parameter unsupported_value
+            invalidaction nosuchversion nosuchproduct dryrunoperation unsupportedprotocol unsupportedregion resourceinuse
         """,
     }
 )
@@ -185,6 +190,7 @@ DIALECT_CODES: Mapping[str, Mapping[str, ErrorKind]] = {
             _K.AUTH_ERROR: "10015 10016 11200",
             _K.CONTEXT_TOO_LONG: "10907",
             _K.QUOTA_EXHAUSTED: "11201",
+            _K.CLIENT_ERROR: "10003 10004 10005 10006 10021 10163 10404",
         }
     ),
 }

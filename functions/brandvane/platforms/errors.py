@@ -63,8 +63,13 @@ def read_error(platform: str, status: int, headers: Mapping[str, str], body: byt
     soon = wait is not None and wait <= RETRY_AFTER_MAX_S
     if kind is _K.QUOTA_EXHAUSTED and code == "" and soon and not _MONEY.search(told.text):
         kind = _K.RATE_LIMITED  # who names a short wait means an allowance that comes back, not an empty wallet
+    if kind is _K.QUOTA_EXHAUSTED and status == 429 and _per_minute(told) and not _MONEY.search(told.text):
+        kind = _K.RATE_LIMITED  # Cerebras calls a minute's allowance a quota
     if kind is _K.AUTH_ERROR and _MONEY.search(told.text):
         kind = _K.QUOTA_EXHAUSTED  # Perplexity and relays say 401 when the credits are used up
+    if kind is _K.AUTH_ERROR and code in _DENIALS:
+        said = kind_of_text(told.text)  # Kimi denies with 403 what exceeds a week's allowance, or the calls at a time
+        kind = said if said in (_K.QUOTA_EXHAUSTED, _K.RATE_LIMITED) else kind
     if kind is _K.RATE_LIMITED:
         kind, daily = _rate_or_quota(told, code, headers, wait)
     shown = ", ".join(told.codes[:4]) or told.text[:MESSAGE_MAX]
@@ -127,7 +132,8 @@ def _kind(dialects: tuple[str, ...], status: int, told: Told) -> tuple[ErrorKind
     """The kind, and the code that decided it ("" when none did)."""
     if told.flagged:
         return _K.CONTENT_FILTERED, ""
-    for code in told.codes:
+    inside = _MINIMAX.search(told.text) if "minimax" in dialects else None  # its own number, behind a general type
+    for code in (inside[1], *told.codes) if inside else told.codes:
         known = kind_of_code(code, dialects)
         if known is not None:
             return known, code
@@ -161,6 +167,8 @@ def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: floa
         return _K.CONTEXT_TOO_LONG, False
     if by_the_day(told.text) and wait is None:
         return _K.QUOTA_EXHAUSTED, True
+    if _FREE_GONE.search(told.text):
+        return _K.QUOTA_EXHAUSTED, False
     if "exhausted your capacity" in told.text and wait is not None and wait > RETRY_AFTER_MAX_S:
         return _K.QUOTA_EXHAUSTED, True
     if headers.get("x-should-retry", "").lower() == "false":
@@ -171,6 +179,9 @@ def _rate_or_quota(told: Told, code: str, headers: Mapping[str, str], wait: floa
     return _K.RATE_LIMITED, False
 
 
+_MINIMAX = re.compile(r"\((\d{4})\)\s*$")
+# Codes that say no more than that the call is not allowed.
+_DENIALS = frozenset({"access_terminated_error", "permission_error", "permission_denied_error", "forbidden_error"})
 # Codes of a rate limit under which an empty wallet or a used-up month is told as well.
 _VAGUE = frozenset(
     {
@@ -187,6 +198,9 @@ _MONEY = re.compile(
     r"balance|credits? (are|is|have)|out of credits|insufficient (credit|fund)|recharge|spend(ing)? limit|arrears|余额|欠费|充值",
     re.IGNORECASE,
 )
+_FREE_GONE = re.compile(
+    r"free (allocated |tier |trial )?quota.{0,20}(exceed|exhaust|used up)", re.IGNORECASE
+)  # DashScope
 _MINUTE = re.compile(r"per[ _-]?(minute|second|min)\b|\b[rtq]p[ms]\b|check quota", re.IGNORECASE)
 
 

@@ -14,20 +14,8 @@ from urllib.parse import quote
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import failure
-from brandvane.platforms.reading import (
-    answered,
-    count,
-    document_of,
-    listed,
-    malformed,
-    mapping,
-    retrieved,
-    spoken,
-    told_error,
-    word,
-)
-from brandvane.platforms.request import named
+from brandvane.platforms.reading import Received, count, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import named, wishes
 from brandvane.policy import ErrorKind
 
 _FILTERED = [
@@ -38,6 +26,8 @@ _FILTERED = [
     "SPII",
     "LANGUAGE",
     "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
     "MODEL_ARMOR",
 ]
 _FINISH: Mapping[str, AnswerStatus] = {"MAX_TOKENS": "truncated", **dict.fromkeys(_FILTERED, "filtered")}
@@ -58,47 +48,38 @@ def headers(settings: PlatformSettings, key: str, content: bytes, now: float) ->
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send; parameters go into ``generationConfig``, except those that Gemini wants beside it."""
-    parameters = dict(settings.parameters)
-    system = parameters.pop("system", None)
+    wish = wishes(settings)
     body: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": prompt}]}]}
-    if system:
-        body["systemInstruction"] = {"parts": [{"text": system}]}
-    if parameters.pop("search", False):
+    if wish.system:
+        body["systemInstruction"] = {"parts": [{"text": wish.system}]}
+    if wish.search:
         body |= {"tools": [{"google_search": {}}], **settings.search_body}
-    config = dict(mapping(parameters.pop("generationConfig", None)))
-    for name, value in parameters.items():
+    config = dict(mapping(wish.plain.pop("generationConfig", None)))
+    for name, value in wish.plain.items():
         (body if name in _TOP else config)[_CONFIG.get(name, name)] = value
     if config:
         body["generationConfig"] = config
     return body
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
     if document.get("error"):
-        return told_error(settings, status, headers, document["error"], body, now)
+        return got.told_error(document["error"])
     candidates = listed(document.get("candidates"))
     blocked = word(mapping(document.get("promptFeedback")).get("blockReason"))
     if not candidates and not blocked:
         if "usageMetadata" in document or "modelVersion" in document:
-            return failure(ErrorKind.EMPTY, "the body has no candidates", status=status, body=body)
-        return malformed("the body has no candidates", status, body)
+            return got.failed(ErrorKind.EMPTY, "the body has no candidates")
+        return got.malformed("the body has no candidates")
     candidate = mapping(candidates[0]) if candidates else {}
     finish = blocked or word(candidate.get("finishReason"))
     parts = [part for part in listed(mapping(candidate.get("content")).get("parts")) if isinstance(part, dict)]
     text = spoken("".join(word(part.get("text")) for part in parts if not part.get("thought")))
     grounding = mapping(candidate.get("groundingMetadata"))
     queries = listed(grounding.get("webSearchQueries"))
-    return answered(
-        status="filtered" if blocked else _FINISH.get(finish, "ok"),
-        text=text,
-        body=body,
-        http_status=status,
+    return got.answered(
+        "filtered" if blocked else _FINISH.get(finish, "ok"),
+        text,
         model=document.get("modelVersion"),
         finish=finish,
         request_id=document.get("responseId"),
@@ -106,6 +87,9 @@ def read(
         citations=_citations(grounding),
         queries=queries,
     )
+
+
+read = reader(_answer)
 
 
 def _citations(grounding: dict[str, Any]) -> list[Citation]:

@@ -15,6 +15,7 @@ import httpx
 
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
+from brandvane.platforms.capped_body import ACCEPTED, TooLarge, read_capped
 from brandvane.platforms.errors import failure, transport_failure
 from brandvane.platforms.protocols import MODULES, OWN_FIELDS
 from brandvane.policy import ErrorKind
@@ -57,10 +58,6 @@ class ProtocolModule(Protocol):
     ) -> Answer | Failure:
         """Read a response."""
         ...
-
-
-class TooLarge(Exception):
-    """The response exceeds the cap."""
 
 
 class NotSent(Exception):
@@ -148,6 +145,7 @@ class HttpPlatformClient:
         body = speaks.request_body(settings, model, prompt)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         headers = httpx.Headers({"Content-Type": "application/json", "X-Client-Request-Id": request_id})
+        headers["Accept-Encoding"] = ACCEPTED
         if key:
             headers.update(speaks.headers(settings, key, content, self._clock.now()))
         headers.update(settings.headers)  # a row may ask for another version of a protocol; its checks let no key in
@@ -245,15 +243,9 @@ class HttpPlatformClient:
 
         traced = {"trace": trace}
         async with self._http.stream("POST", url, content=body, headers=headers, extensions=traced) as response:
-            chunks: list[bytes] = []
-            size = 0
-            async for chunk in response.aiter_bytes():
-                size += len(chunk)
-                if size > RAW_MAX_BYTES:
-                    raise TooLarge
-                chunks.append(chunk)
+            content = await read_capped(response, RAW_MAX_BYTES)
             lower = {name.lower(): value for name, value in response.headers.items()}
-            return response.status_code, lower, b"".join(chunks)
+            return response.status_code, lower, content
 
 
 def new_http() -> httpx.AsyncClient:

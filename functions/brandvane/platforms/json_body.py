@@ -21,13 +21,19 @@ def load(body: bytes) -> Any:
     Raises:
         NotJson: there is none.
     """
-    text = body.removeprefix(b"\xef\xbb\xbf").lstrip()
-    while text.startswith(b":"):
-        text = text.partition(b"\n")[2].lstrip()
+    text = _begun(body)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # the second: brackets nested without end
         raise NotJson(str(error)) from None
+
+
+def _begun(body: bytes) -> bytes:
+    """The body without byte-order mark, blank lines and comments before its first word."""
+    text = body.removeprefix(b"\xef\xbb\xbf").lstrip()
+    while text.startswith(b":"):
+        text = text.partition(b"\n")[2].lstrip()
+    return text
 
 
 def nested(text: str) -> Any:
@@ -43,7 +49,7 @@ def nested(text: str) -> Any:
 
 def is_events(body: bytes) -> bool:
     """Is it a stream of server-sent events?"""
-    return body.lstrip()[:6].startswith((b"data:", b"event:", b"id:"))
+    return _begun(body)[:6].startswith((b"data:", b"event:", b"id:"))
 
 
 def events(body: bytes) -> tuple[list[Any], bool]:

@@ -13,27 +13,14 @@ from typing import Any
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import failure
-from brandvane.platforms.reading import (
-    answered,
-    cited,
-    count,
-    document_of,
-    listed,
-    malformed,
-    mapping,
-    retrieved,
-    spoken,
-    told_error,
-    word,
-)
-from brandvane.platforms.request import bearer
+from brandvane.platforms.reading import Received, cited, count, first, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import bearer, chat_messages, wishes
 from brandvane.policy import ErrorKind
 
 PATH = "/chat/completions"
 headers = bearer
 _FINISH: Mapping[str, AnswerStatus] = {"length": "truncated", "content_filter": "filtered", "sensitive": "filtered"}
-_FAILED_FINISH = frozenset({"insufficient_system_resource", "error"})
+_FAILED_FINISH = frozenset({"insufficient_system_resource", "error", "network_error"})
 
 
 def path(settings: PlatformSettings, model: str) -> str:
@@ -43,39 +30,30 @@ def path(settings: PlatformSettings, model: str) -> str:
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send; ``system`` becomes the first message, every other parameter of the row goes in as it is."""
-    parameters = dict(settings.parameters)
-    system = parameters.pop("system", None)
-    if parameters.pop("search", False):
-        parameters = {**settings.search_body, **parameters}
-    messages = [{"role": "system", "content": system}] if system else []
-    return {"model": model, "messages": [*messages, {"role": "user", "content": prompt}], **parameters}
+    wish = wishes(settings)
+    searching = settings.search_body if wish.search else {}
+    return {"model": model, "messages": chat_messages(wish.system, prompt), **searching, **wish.plain}
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
-    choice = mapping(next(iter(listed(document.get("choices"))), None))
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
+    choice = first(document.get("choices"))
     error = document.get("error") or choice.get("error")
+    if count(mapping(document.get("base_resp")).get("status_code")):
+        error = error or {"base_resp": document["base_resp"]}  # MiniMax says 0 when all is well
     if error:
-        return told_error(settings, status, headers, error, body, now)
+        return got.told_error(error)
     message = choice.get("message")
     if not isinstance(message, dict):
-        return _no_message(settings, status, headers, document, body, now)
+        return _no_message(got, document)
     finish = word(choice.get("finish_reason"))
     if finish in _FAILED_FINISH:
-        return failure(ErrorKind.SERVER_ERROR, f"finish_reason {finish}", status=status, body=body)
+        return got.failed(ErrorKind.SERVER_ERROR, f"finish_reason {finish}")
     text = spoken(_text(message.get("content")))
     refusal = word(message.get("refusal"))
     kind: AnswerStatus = "refused" if refusal else _FINISH.get(finish, "ok")
-    return answered(
-        status=kind,
-        text=text or refusal,
-        body=body,
-        http_status=status,
+    return got.answered(
+        kind,
+        text or refusal,
         model=document.get("model"),
         finish=finish,
         request_id=document.get("id"),
@@ -84,19 +62,15 @@ def read(
     )
 
 
-def _no_message(
-    settings: PlatformSettings,
-    status: int,
-    headers: Mapping[str, str],
-    document: dict[str, Any],
-    body: bytes,
-    now: float,
-) -> Failure:
+read = reader(_answer)
+
+
+def _no_message(got: Received, document: dict[str, Any]) -> Failure:
     """Gateways and platforms put errors of other shapes into a success (MiniMax ``base_resp``, ``{"code", "message"}``)."""
-    told = told_error(settings, status, headers, document, body, now)
+    told = got.told_error(document)
     if told.kind is not ErrorKind.MALFORMED and ("choices" not in document or not document["choices"]):
         return told
-    return malformed("the body has no choices[0].message", status, body)
+    return got.malformed("the body has no choices[0].message")
 
 
 def _text(content: Any) -> str:

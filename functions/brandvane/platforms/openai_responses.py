@@ -13,21 +13,8 @@ from typing import Any
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import failure
-from brandvane.platforms.reading import (
-    answered,
-    cited,
-    count,
-    document_of,
-    listed,
-    malformed,
-    mapping,
-    retrieved,
-    spoken,
-    told_error,
-    word,
-)
-from brandvane.platforms.request import bearer
+from brandvane.platforms.reading import Received, cited, count, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import bearer, wishes
 from brandvane.policy import ErrorKind
 
 headers = bearer
@@ -43,43 +30,31 @@ def path(settings: PlatformSettings, model: str) -> str:
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send; nothing is stored at the platform unless the row says so."""
-    parameters = dict(settings.parameters)
-    system = parameters.pop("system", None)
-    search = parameters.pop("search", False)
+    wish = wishes(settings)
     body: dict[str, Any] = {"model": model, "input": prompt, "store": False}
-    if system:
-        body["instructions"] = system
-    if search:
+    if wish.system:
+        body["instructions"] = wish.system
+    if wish.search:
         body |= {"tools": [SEARCH_TOOL], "include": [SEARCH_SOURCES], **settings.search_body}
-    return {**body, **parameters}
+    return {**body, **wish.plain}
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
     state = word(document.get("status"))
-    ended = stopped(settings, status, headers, document, body, now)
+    ended = stopped(got, document)
     if ended is not None:
         return ended
     items = [item for item in listed(document.get("output")) if isinstance(item, dict)]
     messages = [item for item in items if item.get("type") == "message"]
     if not messages and not document.get("output_text") and state != "incomplete":
-        return _no_message(document, status, body)
+        return _no_message(got, document)
     text, refusal, sources = said(messages)
     reason = word(mapping(document.get("incomplete_details")).get("reason"))
-    kind: AnswerStatus = (
-        "refused" if refusal else _INCOMPLETE.get(reason, "truncated") if state == "incomplete" else "ok"
-    )
+    kind = status_of(state, reason, refusal)
     searches = [item for item in items if item.get("type") == "web_search_call"]
-    return answered(
-        status=kind,
-        text=spoken(text or word(document.get("output_text"))) or refusal,
-        body=body,
-        http_status=status,
+    return got.answered(
+        kind,
+        spoken(text or word(document.get("output_text"))) or refusal,
         model=document.get("model"),
         finish=reason or state,
         request_id=document.get("id"),
@@ -89,29 +64,32 @@ def read(
     )
 
 
-def stopped(
-    settings: PlatformSettings,
-    status: int,
-    headers: Mapping[str, str],
-    document: dict[str, Any],
-    body: bytes,
-    now: float,
-) -> Failure | None:
+read = reader(_answer)
+
+
+def status_of(state: str, reason: str, refusal: str) -> AnswerStatus:
+    """How an answer ended: ``reason`` is why a response is ``incomplete``."""
+    if refusal:
+        return "refused"
+    return _INCOMPLETE.get(reason, "truncated") if state == "incomplete" else "ok"
+
+
+def stopped(got: Received, document: dict[str, Any]) -> Failure | None:
     """The failure of a response that ended without an answer; None for one that did not."""
     state, error = word(document.get("status")), document.get("error")
     if error:
-        return told_error(settings, status, headers, error, body, now)
+        return got.told_error(error)
     if state in ("failed", "cancelled"):
-        return failure(ErrorKind.SERVER_ERROR, f"HTTP {status}, status {state}", status=status, body=body)
+        return got.failed(ErrorKind.SERVER_ERROR, f"HTTP {got.status}, status {state}")
     if state in ("queued", "in_progress"):
-        return malformed(f"the response is still {state}", status, body)
+        return got.malformed(f"the response is still {state}")
     return None
 
 
-def _no_message(document: dict[str, Any], status: int, body: bytes) -> Failure:
+def _no_message(got: Received, document: dict[str, Any]) -> Failure:
     if isinstance(document.get("output"), list) and document["output"]:
-        return failure(ErrorKind.EMPTY, "the response has no message", status=status, body=body)
-    return malformed("the body has no output", status, body)
+        return got.failed(ErrorKind.EMPTY, "the response has no message")
+    return got.malformed("the body has no output")
 
 
 def said(messages: list[dict[str, Any]]) -> tuple[str, str, list[Citation]]:

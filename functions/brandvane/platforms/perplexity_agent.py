@@ -8,14 +8,14 @@ cost as the platform counts it in ``usage.cost`` (perplexityai/perplexity-py typ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from brandvane.answer import Answer, AnswerStatus, Citation, Failure
+from brandvane.answer import Answer, Citation, Failure
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.openai_responses import said, stopped, usage_of
-from brandvane.platforms.reading import answered, document_of, listed, malformed, mapping, retrieved, spoken, word
-from brandvane.platforms.request import bearer
+from brandvane.platforms.openai_responses import said, status_of, stopped, usage_of
+from brandvane.platforms.reading import Received, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import bearer, wishes
 
 headers = bearer
 _MARK = re.compile(r"\[(?:web:)?(\d{1,4})\]")
@@ -29,49 +29,43 @@ def path(settings: PlatformSettings, model: str) -> str:
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send. The body is strict: an unknown field is an error, so nothing is added that was not asked for."""
-    parameters = dict(settings.parameters)
-    system = parameters.pop("system", None)
+    wish = wishes(settings)
     body: dict[str, Any] = {"model": model, "input": prompt}
-    if system:
-        body["instructions"] = system
-    if parameters.pop("search", False):
+    if wish.system:
+        body["instructions"] = wish.system
+    if wish.search:
         body |= {"tools": [{"type": "web_search"}], **settings.search_body}
-    return {**body, **parameters}
+    return {**body, **wish.plain}
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
-    ended = stopped(settings, status, headers, document, body, now)
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
+    ended = stopped(got, document)
     if ended is not None:
         return ended
     items = [item for item in listed(document.get("output")) if isinstance(item, dict)]
     if not items:
-        return malformed("the body has no output", status, body)
+        return got.malformed("the body has no output")
     text, refusal, sources = said([item for item in items if item.get("type") == "message"])
     found = [item for item in items if item.get("type") == "search_results"]
     rows = [row for item in found for row in listed(item.get("results"))]
-    kind: AnswerStatus = "refused" if refusal else "truncated" if document.get("status") == "incomplete" else "ok"
+    reason, state = word(mapping(document.get("incomplete_details")).get("reason")), word(document.get("status"))
+    kind = status_of(state, reason, refusal)
     text = spoken(text) or refusal
     usage = mapping(document.get("usage"))
-    reason = word(mapping(document.get("incomplete_details")).get("reason"))
-    return answered(
-        status=kind,
-        text=text,
-        body=body,
-        http_status=status,
+    return got.answered(
+        kind,
+        text,
         model=document.get("model"),
-        finish=reason or word(document.get("status")),
+        finish=reason or state,
         request_id=document.get("id"),
         usage=usage_of(usage, len(found)),
         citations=[*(sources or _marked(text, rows)), *retrieved(rows)],
         queries=[query for item in found for query in listed(item.get("queries"))],
         cost_microusd=_cost(usage),
     )
+
+
+read = reader(_answer)
 
 
 def _marked(text: str, rows: list[Any]) -> Iterator[Citation]:

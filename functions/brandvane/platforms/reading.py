@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
@@ -39,49 +40,95 @@ def document_of(
     return document
 
 
-def told_error(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], error: Any, body: bytes, now: float
-) -> Failure:
-    """An error that stands inside a success."""
-    told = classify(hint(settings), status, headers, json.dumps({"error": error}).encode(), now)
-    return failure(told.kind, told.message, retry_after=told.retry_after, status=status, body=body, scope=told.scope)
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A response as it came; what a protocol makes of it is made here. ``now``: POSIX seconds."""
+
+    settings: PlatformSettings
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    now: float
+
+    def failed(self, kind: ErrorKind, what: str) -> Failure:
+        """No usable answer."""
+        return failure(kind, what, status=self.status, body=self.body)
+
+    def malformed(self, what: str) -> Failure:
+        """A body that is no answer of its protocol."""
+        return self.failed(ErrorKind.MALFORMED, what)
+
+    def told_error(self, error: Any) -> Failure:
+        """An error that stands inside a success."""
+        body = json.dumps({"error": error}).encode()
+        told = classify(hint(self.settings), self.status, self.headers, body, self.now)
+        return failure(
+            told.kind,
+            told.message,
+            retry_after=told.retry_after,
+            status=self.status,
+            body=self.body,
+            scope=told.scope,
+        )
+
+    def answered(
+        self,
+        status: AnswerStatus,
+        text: str,
+        *,
+        model: Any = "",
+        finish: str = "",
+        request_id: Any = "",
+        usage: Usage | None = None,
+        citations: Iterable[Citation] = (),
+        queries: Iterable[Any] = (),
+        cost_microusd: int = 0,
+    ) -> Answer | Failure:
+        """The answer; one that should have text and has none is empty, which is a failure."""
+        if status == "ok" and not text:
+            return self.failed(ErrorKind.EMPTY, "the answer has no text")
+        asked = dict.fromkeys(query for query in queries if isinstance(query, str) and query)
+        return Answer(
+            status=status,
+            text=text,
+            served_model=word(model),
+            finish_reason=finish,
+            provider_request_id=word(request_id),
+            usage=usage or Usage(),
+            citations=_once(citations),
+            search_queries=tuple(asked)[:_QUERIES_MAX],
+            cost_microusd=cost_microusd,
+            raw=self.body.decode("utf-8", "replace"),
+        )
 
 
-def malformed(what: str, status: int, body: bytes) -> Failure:
-    """A body that is no answer of its protocol."""
-    return failure(ErrorKind.MALFORMED, what, status=status, body=body)
+class Reader(Protocol):
+    """How every protocol reads a response."""
+
+    def __call__(
+        self, settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
+    ) -> Answer | Failure:
+        """Read a response, whatever it is."""
+        ...
 
 
-def answered(
-    *,
-    status: AnswerStatus,
-    text: str,
-    body: bytes,
-    http_status: int,
-    model: Any = "",
-    finish: str = "",
-    request_id: Any = "",
-    usage: Usage | None = None,
-    citations: Iterable[Citation] = (),
-    queries: Iterable[Any] = (),
-    cost_microusd: int = 0,
-) -> Answer | Failure:
-    """The answer; one that should have text and has none is empty, which is a failure."""
-    if status == "ok" and not text:
-        return failure(ErrorKind.EMPTY, "the answer has no text", status=http_status, body=body)
-    asked = dict.fromkeys(query for query in queries if isinstance(query, str) and query)
-    return Answer(
-        status=status,
-        text=text,
-        served_model=word(model),
-        finish_reason=finish,
-        provider_request_id=word(request_id),
-        usage=usage or Usage(),
-        citations=_once(citations),
-        search_queries=tuple(asked)[:_QUERIES_MAX],
-        cost_microusd=cost_microusd,
-        raw=body.decode("utf-8", "replace"),
-    )
+def reader(answer_of: Callable[[Received, dict[str, Any]], Answer | Failure]) -> Reader:
+    """A protocol's reader: ``answer_of`` gets the documents that may be answers."""
+
+    def read(
+        settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
+    ) -> Answer | Failure:
+        document = document_of(settings, status, headers, body, now)
+        if isinstance(document, Failure):
+            return document
+        return answer_of(Received(settings, status, headers, body, now), document)
+
+    return read
+
+
+def first(rows: Any) -> dict[str, Any]:
+    """The first row of a list, where it is a mapping; else an empty one."""
+    return mapping(next(iter(listed(rows)), None))
 
 
 def _once(citations: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -12,21 +12,23 @@ from brandvane.platforms.json_body import NotJson, load, nested
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|us|µs|μs|ns|h|m|s)")  # a Go duration's; its micro sign is either of two
 _UNIT = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
-# Patterns of messages; compiled when first used, and kept by re.
+# Patterns of messages in lower case; compiled when first used, and kept by re.
 _AMOUNT = r"(\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})"
 _SAYS = (
     r"(?:try again|retry|retrying|available again|available|reset|resets|replenished|wait)"
     r"(?: again)?(?: in| after| for| at least| about)*"
 )
-_TOLD = rf"\b{_SAYS} ((?:{_AMOUNT}(?:ms|[hms]))+)(?![a-z])"
-_TOLD_WORDS = rf"\b{_SAYS} ~?{_AMOUNT} ?(milliseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?)\b"
+_TOLD = rf"\b{_SAYS} ~?((?:{_AMOUNT}(?:ms|[hms]))+)(?![a-z])"
+_UNIT_WORD = r"(milliseconds?|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|days?)"
+_TOLD_WORDS = rf"\b{_SAYS}:? ~?{_AMOUNT} ?{_UNIT_WORD}\b(?:,? (?:and )?{_AMOUNT} ?{_UNIT_WORD}\b)?"
+_TOLD_BARE = r"\bretry[-_ ]after[:=] ?(\d{1,9})\b(?!\.\d)"
 _TOLD_SPAN = rf"\b{_SAYS} (?:(\d{{1,3}})\.)?(\d{{1,2}}):(\d\d):(\d\d)\b"  # .NET: [d.]hh:mm:ss
-_TOLD_CHINESE = rf"(?:请|等待|等|在|于|约){{1,3}} ?{_AMOUNT} ?(毫秒|秒钟?|分钟?|个?小时|天)(?:之?后|以后|再|后再)"
+_TOLD_CHINESE = rf"(?:^|[\s，,。！;；请等在于约待]) ?{_AMOUNT} ?(毫秒|秒钟?|分钟?|个?小时|天)(?:之?后|以后|再|后再)"
 _TOLD_INSTANT = (
     r"(?:regain access on|resets? (?:at|on)|try again (?:at|after)) "
-    r"(\d{4}-\d\d-\d\d)(?: at |[ T])(\d\d:\d\d(?::\d\d)?) ?(UTC|Z|GMT)?"
+    r"(\d{4}-\d\d-\d\d)(?: at |[ t])(\d\d:\d\d(?::\d\d)?) ?([+-]\d\d:?\d\d|utc|z|gmt)?"
 )
-_WORD_S = {"mil": 1e-3, "sec": 1.0, "min": 60.0, "hou": 3600.0, "hrs": 3600.0, "hr": 3600.0, "day": 86_400.0}
+_WORD_S = {"mil": 1e-3, "sec": 1.0, "s": 1.0, "min": 60.0, "hou": 3600.0, "hrs": 3600.0, "hr": 3600.0, "day": 86_400.0}
 _CHINESE_S = {"毫": 1e-3, "秒": 1.0, "分": 60.0, "个": 3600.0, "小": 3600.0, "天": 86_400.0}
 # Fields of error bodies that are a wait in themselves, and what one of them is worth.
 _FIELDS = {
@@ -37,6 +39,7 @@ _FIELDS = {
     "retry_after": 1.0,
     "retryAfter": 1.0,
     "estimated_time": 1.0,
+    "resets_in_seconds": 1.0,
 }
 _LONGEST_S = 366 * 86_400.0
 _LONGEST_TEXT = 100  # characters; what is longer is no wait, and would only take long to read
@@ -152,21 +155,31 @@ def _duration(value: Any) -> float | None:
 
 
 def _in_words(message: str, now: float) -> float | None:
-    text = message[:_MESSAGE_MAX]
-    if said := re.search(_TOLD, text, re.IGNORECASE):
-        seconds = _go_duration(said[1].lower())
+    if re.search(r"\d", message) is None:
+        return None
+    text = message[:_MESSAGE_MAX].lower()
+    if said := re.search(_TOLD, text):
+        seconds = _go_duration(said[1])
         return None if seconds is None else _sane(seconds)
-    if said := re.search(_TOLD_WORDS, text, re.IGNORECASE):
-        return _sane(float(said[1]) * _WORD_S[said[2].lower()[:3]])
-    if said := re.search(_TOLD_SPAN, text, re.IGNORECASE):
+    if said := re.search(_TOLD_WORDS, text):
+        more = float(said[3]) * _worth(said[4]) if said[3] else 0.0
+        return _sane(float(said[1]) * _worth(said[2]) + more)
+    if said := re.search(_TOLD_BARE, text):
+        return _sane(float(said[1]))
+    if said := re.search(_TOLD_SPAN, text):
         days, hours, minutes, seconds = (int(part or 0) for part in said.groups())
         return _sane(days * 86_400.0 + hours * 3600 + minutes * 60 + seconds)
-    if said := re.search(_TOLD_CHINESE, text, re.IGNORECASE):
+    if said := re.search(_TOLD_CHINESE, text):
         return _sane(float(said[1]) * _CHINESE_S[said[2][0]])
-    if said := re.search(_TOLD_INSTANT, text, re.IGNORECASE):
-        instant = _instant(f"{said[1]}T{said[2]}Z")
+    if said := re.search(_TOLD_INSTANT, text):
+        zone = said[3] if said[3] and said[3][0] in "+-" else "Z"
+        instant = _instant(f"{said[1]}T{said[2]}{zone}")
         return None if instant is None or not now else _sane(instant - now)
     return None
+
+
+def _worth(unit: str) -> float:
+    return _WORD_S[unit[:3]]
 
 
 def read_wait(text: str, now: float) -> float | None:

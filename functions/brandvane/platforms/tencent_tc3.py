@@ -17,19 +17,8 @@ from urllib.parse import urlsplit
 
 from brandvane.answer import Answer, AnswerStatus, Citation, Failure, Usage
 from brandvane.catalogue import PlatformSettings
-from brandvane.platforms.errors import failure
-from brandvane.platforms.reading import (
-    answered,
-    count,
-    document_of,
-    listed,
-    malformed,
-    mapping,
-    retrieved,
-    spoken,
-    told_error,
-    word,
-)
+from brandvane.platforms.reading import Received, count, first, listed, mapping, reader, retrieved, spoken, word
+from brandvane.platforms.request import chat_messages, wishes
 from brandvane.policy import ErrorKind
 
 ACTION = "ChatCompletions"
@@ -49,17 +38,12 @@ def path(settings: PlatformSettings, model: str) -> str:
 
 def request_body(settings: PlatformSettings, model: str, prompt: str) -> dict[str, Any]:
     """The JSON to send."""
-    parameters = dict(settings.parameters)
-    system = parameters.pop("system", None)
-    messages = [{"Role": "system", "Content": system}] if system else []
-    body: dict[str, Any] = {
-        "Model": model,
-        "Messages": [*messages, {"Role": "user", "Content": prompt}],
-        "Stream": False,
-    }
-    if parameters.pop("search", False):
+    wish = wishes(settings)
+    messages = [{name.title(): said for name, said in row.items()} for row in chat_messages(wish.system, prompt)]
+    body: dict[str, Any] = {"Model": model, "Messages": messages, "Stream": False}
+    if wish.search:
         body |= {**_SEARCH, **settings.search_body}
-    return {**body, **{_NAMES.get(name, name): value for name, value in parameters.items()}}
+    return {**body, **{_NAMES.get(name, name): value for name, value in wish.plain.items()}}
 
 
 def headers(settings: PlatformSettings, key: str, content: bytes, now: float) -> dict[str, str]:
@@ -95,41 +79,36 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read(
-    settings: PlatformSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
-) -> Answer | Failure:
-    """Read a response, whatever it is."""
-    document = document_of(settings, status, headers, body, now)
-    if isinstance(document, Failure):
-        return document
+def _answer(got: Received, document: dict[str, Any]) -> Answer | Failure:
     response = document.get("Response", document)
     if not isinstance(response, dict):
-        return malformed("the body has no Response", status, body)
+        return got.malformed("the body has no Response")
     error = response.get("Error") or response.get("ErrorMsg") or response.get("error")
     if error:
-        return told_error(settings, status, headers, error, body, now)
-    choice = mapping(next(iter(listed(response.get("Choices"))), None))
+        return got.told_error(error)
+    choice = first(response.get("Choices"))
     message = mapping(choice.get("Message"))
     if not message:
-        return malformed("the body has no Choices[0].Message", status, body)
+        return got.malformed("the body has no Choices[0].Message")
     finish = word(choice.get("FinishReason"))
     if finish == "error":
-        return failure(ErrorKind.SERVER_ERROR, "FinishReason error", status=status, body=body)
+        return got.failed(ErrorKind.SERVER_ERROR, "FinishReason error")
     usage = mapping(response.get("Usage"))
     search = mapping(response.get("SearchInfo"))
     rows = listed(search.get("SearchResults"))
     text = spoken(word(message.get("Content")))
-    return answered(
-        status=_FINISH.get(finish, "ok"),
-        text=text,
-        body=body,
-        http_status=status,
+    return got.answered(
+        _FINISH.get(finish, "ok"),
+        text,
         model=response.get("Model"),
         finish=finish,
         request_id=response.get("RequestId") or response.get("Id"),
         usage=Usage(count(usage.get("PromptTokens")), count(usage.get("CompletionTokens")), 0, 1 if rows else 0),
         citations=[*_marked(text, rows), *retrieved(rows, url="Url", title="Title")],
     )
+
+
+read = reader(_answer)
 
 
 def _marked(text: str, rows: list[Any]) -> Iterator[Citation]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from brandvane.simulation.standin_dialects import DIALECTS, USUAL
 from brandvane.simulation.standin_row import CallOutcome
 
 SHARES = (
@@ -17,6 +18,14 @@ SHARES = (
     CallOutcome.CUT,
     CallOutcome.EMPTY,
     CallOutcome.MALFORMED,
+    CallOutcome.INSIDE_200,
+    CallOutcome.NO_CREDIT,
+    CallOutcome.BAD_KEY,
+    CallOutcome.MODEL_GONE,
+    CallOutcome.KEEP_ALIVE,
+    CallOutcome.TRUNCATED,
+    CallOutcome.FILTERED,
+    CallOutcome.REFUSED,
 )
 _WHOLE = frozenset({"in_flight", "retry_after"})
 
@@ -30,7 +39,8 @@ class Behaviour:
     """One platform. ``rate``: calls in any sliding second (whole numbers; below 1: one call in any 1/rate seconds).
 
     Latency is lognormal: ``median`` seconds, ``sigma`` of its logarithm, never above ``cap`` seconds. Shares are of all
-    admitted calls, together at most 1. ``retry_after``: whole seconds that an injected 429 asks for.
+    admitted calls, together at most 1. ``retry_after``: whole seconds that an injected 429 asks for. ``protocol``: how it
+    is spoken to; its answers and errors are worded as that platform's are.
     The default cap stays below the local call timeout of 8 s, so that only a hang runs into it.
     """
 
@@ -47,6 +57,15 @@ class Behaviour:
     empty: float = 0.0
     malformed: float = 0.0
     retry_after: int = 2
+    inside_200: float = 0.0
+    no_credit: float = 0.0
+    bad_key: float = 0.0
+    model_gone: float = 0.0
+    keep_alive: float = 0.0
+    truncated: float = 0.0
+    filtered: float = 0.0
+    refused: float = 0.0
+    protocol: str = USUAL
 
     def share(self, outcome: CallOutcome) -> float:
         """Share of the calls that end so (``SHARES`` only)."""
@@ -71,6 +90,9 @@ def changed(base: Behaviour, values: Mapping[str, object], where: str) -> Behavi
     for name, value in values.items():
         if name not in FIELDS:
             raise StandinFault(f"{where}: unknown field {name!r}; known are {', '.join(FIELDS)}")
+        if name == "protocol":
+            new[name] = _protocol(value, where)
+            continue
         number = _number(name, value, where)
         new[name] = int(number) if name in _WHOLE else number
     behaviour = replace(base, **new)
@@ -78,6 +100,12 @@ def changed(base: Behaviour, values: Mapping[str, object], where: str) -> Behavi
     if together > 1 + 1e-9:
         raise StandinFault(f"{where}: the shares of faults sum to {together:g}; together they must not exceed 1")
     return behaviour
+
+
+def _protocol(value: object, where: str) -> str:
+    if not isinstance(value, str) or value not in DIALECTS:
+        raise StandinFault(f"{where}: protocol={value!r} is not spoken; write one of {', '.join(DIALECTS)}")
+    return value
 
 
 def _number(name: str, value: object, where: str) -> float:

@@ -1,131 +1,120 @@
-"""What do the bodies of the OpenAI chat protocol look like: the request as read, a good answer, and the broken ones?"""
+"""How does a stand-in read and answer the OpenAI protocols: chat completions, responses, and Perplexity's dialect of these?"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from brandvane.simulation.standin_http import JSON, as_json, encode, error_body
+from brandvane.simulation.standin_reply import QUERY, Asked, BadRequest, Told, asked, rows_of, text_of
 
-CHAT_PATH = "/v1/chat/completions"
-
-
-class BadChat(ValueError):
-    """The request is no chat request that can be answered; answered with 400."""
+_FINISH = {"whole": "stop", "truncated": "length", "filtered": "content_filter", "refused": "stop"}
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """Model and prompt; the prompt is the text of the user messages, one a line, without system messages."""
-
-    model: str
-    prompt: str
-
-
-def read_chat(body: bytes) -> ChatRequest:
-    """Read a request body.
+def read_chat(path: str, document: dict[str, Any]) -> Asked:
+    """A chat request.
 
     Raises:
-        BadChat: no JSON object, no model, no user message, or a stream is wanted.
+        BadRequest: no model, no user message, or a stream is wanted.
     """
-    try:
-        document: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        raise BadChat("the body is not valid JSON") from None
-    if not isinstance(document, dict):
-        raise BadChat("the body is not a JSON object")
-    model, messages = document.get("model"), document.get("messages")
-    if not isinstance(model, str) or not model:
-        raise BadChat("'model' must be a text")
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise BadChat("'messages' must be a list of objects")
-    prompt = "\n".join(_text(message.get("content")) for message in messages if message.get("role") == "user")
-    if not prompt:
-        raise BadChat("'messages' holds no text of the role 'user'")
-    if document.get("stream"):
-        raise BadChat("'stream' is not supported by stand-ins")
-    if not _encodable(model + prompt):
-        raise BadChat("the text holds half a surrogate pair")
-    return ChatRequest(model, prompt)
+    _no_stream(document)
+    messages = rows_of(document.get("messages"), "messages")
+    texts = (text_of(message.get("content")) for message in messages if message.get("role") == "user")
+    searched = bool(document.get("web_search_options") or document.get("plugins") or document.get("enable_search"))
+    return asked(document.get("model"), texts, searched=searched, where="messages")
 
 
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content):
-        texts = [part.get("text") for part in content]
-        if all(isinstance(text, str) for text in texts):
-            return "".join(str(text) for text in texts)
-    raise BadChat("'content' must be a text or a list of text parts")
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the bytes of an answer are made of."""
-
-    status: int
-    body: bytes
-    content_type: str = JSON
-    headers: Mapping[str, str] | None = None
-
-    def encoded(self, *, keep_alive: bool) -> bytes:
-        """The whole answer."""
-        headers = self.headers
-        return encode(self.status, self.body, keep_alive=keep_alive, content_type=self.content_type, headers=headers)
-
-
-def good(answer_id: str, created: int, request: ChatRequest, text: str) -> Reply:
-    """A chat completion. Tokens are counted as one for four characters, which is near enough for a simulation."""
-    asked, told = len(request.prompt) // 4 + 1, len(text) // 4 + 1
-    document = {
-        "id": answer_id,
+def completion(told: Told) -> dict[str, Any]:
+    """A chat completion."""
+    given, made = told.tokens
+    message: dict[str, Any] = {"role": "assistant", "content": told.text}
+    if told.ended == "refused":
+        message |= {"content": None, "refusal": told.text}
+    if told.sources:
+        url, title = told.sources[0]
+        note = {"url": url, "title": title, "start_index": 0, "end_index": len(told.text)}
+        message["annotations"] = [{"type": "url_citation", "url_citation": note}]
+    return {
+        "id": told.answer_id,
         "object": "chat.completion",
-        "created": created,
-        "model": request.model,
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": asked, "completion_tokens": told, "total_tokens": asked + told},
+        "created": told.created,
+        "model": told.asked.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": _FINISH[told.ended]}],
+        "usage": {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made},
     }
-    return Reply(200, as_json(document), headers={"x-request-id": answer_id})
 
 
-def empty(answer_id: str, created: int, request: ChatRequest, form: int) -> Reply:
-    """HTTP 200 with nothing in it: an answer without text, or no body at all."""
-    return Reply(200, b"") if form % 2 else good(answer_id, created, request, "")
+def read_responses(path: str, document: dict[str, Any]) -> Asked:
+    """A request of the Responses protocol, or of Perplexity's agent.
+
+    Raises:
+        BadRequest: no model, no input, or a stream is wanted.
+    """
+    _no_stream(document)
+    given = document.get("input")
+    if isinstance(given, str):
+        texts = [given]
+    else:
+        texts = [text_of(row.get("content")) for row in rows_of(given, "input") if row.get("role") == "user"]
+    return asked(document.get("model"), texts, searched=bool(document.get("tools")), where="input")
 
 
-def malformed(answer: Reply, form: int) -> Reply:
-    """HTTP 200 that is no chat completion: JSON that breaks off, a web page, JSON of another shape, or no UTF-8."""
-    bodies = (
-        answer.body[: len(answer.body) // 2],
-        b"<!DOCTYPE html><html><head><title>Gateway</title></head><body>Please wait.</body></html>",
-        as_json({"object": "chat.completion", "result": "ready"}),
-        b'{"choices":[{"message":{"content":"\xff\xfe\xfa"}}]}',
-    )
-    return Reply(200, bodies[form % len(bodies)])
+def response(told: Told) -> dict[str, Any]:
+    """A response: web search calls first, then the message."""
+    notes: list[dict[str, Any]] = []
+    output: list[dict[str, Any]] = []
+    if told.sources:
+        looked = [{"type": "url", "url": url, "title": title} for url, title in told.sources]
+        search = {"type": "search", "query": QUERY, "sources": looked}
+        output.append(
+            {"id": f"ws_{told.answer_id}", "type": "web_search_call", "status": "completed", "action": search}
+        )
+        url, title = told.sources[0]
+        notes = [{"type": "url_citation", "url": url, "title": title, "start_index": 0, "end_index": len(told.text)}]
+    part: dict[str, Any] = {"type": "output_text", "text": told.text, "annotations": notes}
+    if told.ended == "refused":
+        part = {"type": "refusal", "refusal": told.text}
+    output.append({"id": f"msg_{told.answer_id}", "type": "message", "role": "assistant", "content": [part]})
+    return _response(told, output)
 
 
-def failed(status: int) -> Reply:
-    """A 5xx of the platform."""
-    message = "The server had an error while processing your request." if status == 500 else "The engine is overloaded."
-    return Reply(status, error_body(message, "server_error", None))
+def agent(told: Told) -> dict[str, Any]:
+    """An answer of Perplexity's agent: sources as numbered results, the cost beside the tokens."""
+    text, output = told.text, []
+    if told.sources:
+        text = f"{text} [1]"
+        results = [
+            {"id": number, "url": url, "title": title} for number, (url, title) in enumerate(told.sources, start=1)
+        ]
+        output.append({"type": "search_results", "queries": [QUERY], "results": results})
+    part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
+    if told.ended == "refused":
+        part = {"type": "refusal", "refusal": told.text}
+    output.append({"type": "message", "role": "assistant", "content": [part]})
+    document = _response(told, output)
+    document["usage"]["cost"] = {"currency": "USD", "total_cost": 0.001}
+    return document
 
 
-def throttled(message: str, retry_after_s: int) -> Reply:
-    """429 with Retry-After in whole seconds."""
-    body = error_body(message, "requests", "rate_limit_exceeded")
-    return Reply(429, body, headers={"Retry-After": str(retry_after_s)})
+def _response(told: Told, output: list[dict[str, Any]]) -> dict[str, Any]:
+    given, made = told.tokens
+    early = {"truncated": "max_output_tokens", "filtered": "content_filter"}.get(told.ended)
+    return {
+        "id": told.answer_id,
+        "object": "response",
+        "created_at": told.created,
+        "status": "incomplete" if early else "completed",
+        "incomplete_details": {"reason": early} if early else None,
+        "error": None,
+        "model": told.asked.model,
+        "output": output,
+        "usage": {
+            "input_tokens": given,
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": given + made,
+        },
+    }
 
 
-def refused(status: int, message: str) -> Reply:
-    """A fault of the caller."""
-    return Reply(status, error_body(message, "invalid_request_error", None))
+def _no_stream(document: dict[str, Any]) -> None:
+    if document.get("stream"):
+        raise BadRequest("'stream' is not supported by stand-ins")

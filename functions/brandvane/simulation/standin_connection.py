@@ -11,10 +11,10 @@ import socket
 import struct
 from typing import Protocol
 
-from brandvane.simulation import standin_chat as chat
 from brandvane.simulation.standin_calls import Call, Desk, Planned
 from brandvane.simulation.standin_http import BODY_MAX_BYTES, HEAD_MAX_BYTES, Head, HttpFault, parse_head
 from brandvane.simulation.standin_pages import Page
+from brandvane.simulation.standin_reply import Reply, refused
 
 INCOMPLETE_S = 30.0  # a request must be complete so long after it was first found incomplete
 LINGER_S = 2.0  # how long the rest of a refused request is read and thrown away, so that its answer is not lost
@@ -106,7 +106,7 @@ class Connection(asyncio.Protocol):
             begun = self._begun
             self._cut_off(end + 4)
             self._head = head
-            platform = self._site.desk.platforms.get(_platform_of(head))
+            platform = self._site.desk.asked_at(head.path) if head.method == "POST" else None
             if platform is not None:
                 request_id = head.headers.get("x-client-request-id", "")
                 self._call = self._site.desk.open(platform, request_id, begun, self._port)
@@ -126,17 +126,17 @@ class Connection(asyncio.Protocol):
         self._stop_timer()
         self._busy = True
         if self._call is not None:
-            self._send_when_due(self._site.desk.reply(self._call, body, keep_alive=head.keep_alive))
+            self._send_when_due(self._site.desk.reply(self._call, head.path, body, keep_alive=head.keep_alive))
             return
         page = self._site.page(head, body)
-        if isinstance(page, chat.Reply):
+        if isinstance(page, Reply):
             self._send_when_due(_at_once(page, keep_alive=head.keep_alive))
         else:
             loop = asyncio.get_running_loop()
             task = page if isinstance(page, asyncio.Future) else loop.run_in_executor(None, page)
             task.add_done_callback(lambda done: self._send_page(done, head.keep_alive))
 
-    def _send_page(self, done: asyncio.Future[chat.Reply], keep_alive: bool) -> None:
+    def _send_page(self, done: asyncio.Future[Reply], keep_alive: bool) -> None:
         if self._transport is not None and not done.cancelled():
             self._send_when_due(_at_once(done.result(), keep_alive=keep_alive))
             self._advance()
@@ -204,7 +204,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, fault: HttpFault) -> None:
         self._stop_timer()
         self._busy = self._last = True
-        self._send_when_due(_at_once(chat.refused(fault.status, fault.message), keep_alive=False))
+        self._send_when_due(_at_once(refused(fault.status, fault.message), keep_alive=False))
 
     def _too_slow(self) -> None:
         self._timer = None
@@ -238,11 +238,5 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
 
-def _at_once(reply: chat.Reply, *, keep_alive: bool) -> Planned:
+def _at_once(reply: Reply, *, keep_alive: bool) -> Planned:
     return Planned(0.0, reply.encoded(keep_alive=keep_alive), "keep" if keep_alive else "close", reply.status)
-
-
-def _platform_of(head: Head) -> str:
-    if head.method == "POST" and head.path.endswith(chat.CHAT_PATH):
-        return head.path[1 : -len(chat.CHAT_PATH)]
-    return ""

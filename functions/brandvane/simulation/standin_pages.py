@@ -11,8 +11,8 @@ from typing import Any
 from brandvane.simulation.call_audit import audit
 from brandvane.simulation.standin_behaviour import StandinFault, changed
 from brandvane.simulation.standin_calls import Desk
-from brandvane.simulation.standin_chat import CHAT_PATH, Reply, refused
 from brandvane.simulation.standin_http import Head, as_json
+from brandvane.simulation.standin_reply import Reply, refused
 from brandvane.simulation.standin_row import row_line
 
 ROOT = "/_standin/"
@@ -27,10 +27,9 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
     enough to make arrivals late. What has to be waited for is a future.
     """
     name = head.path.removeprefix(ROOT) if head.path.startswith(ROOT) else ""
-    method = _METHODS.get(name) or ("POST" if head.path.endswith(CHAT_PATH) else None)
-    known = name in _METHODS or head.path.removesuffix(CHAT_PATH)[1:] in desk.platforms
-    if method is None or not known:
-        there = [f"/{platform}{CHAT_PATH}" for platform in desk.platforms] + [ROOT + page for page in _METHODS]
+    method = _METHODS.get(name) or ("POST" if desk.asked_at(head.path) is not None else None)
+    if method is None:
+        there = [platform.asked_path for platform in desk.platforms.values()] + [ROOT + page for page in _METHODS]
         return refused(404, f"there is no {head.path}; there are {', '.join(there)}")
     if head.method != method:
         return refused(405, f"{head.path} takes {method}, not {head.method}")

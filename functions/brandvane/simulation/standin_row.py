@@ -22,11 +22,23 @@ class CallOutcome(StrEnum):
     CUT = "cut"
     EMPTY = "empty"
     MALFORMED = "malformed"
+    INSIDE_200 = "inside_200"  # an error inside a success
+    NO_CREDIT = "no_credit"
+    BAD_KEY = "bad_key"
+    MODEL_GONE = "model_gone"
+    KEEP_ALIVE = "keep_alive"  # a good answer after blank lines
+    TRUNCATED = "truncated"
+    FILTERED = "filtered"
+    REFUSED = "refused"
     BAD_REQUEST = (
         "bad_request"  # the caller's fault: no JSON, no model, too large, too slow, gone before the body's end
     )
 
 
+# What a client may take as the answer to its question.
+ANSWERS = frozenset(
+    {CallOutcome.OK, CallOutcome.KEEP_ALIVE, CallOutcome.TRUNCATED, CallOutcome.FILTERED, CallOutcome.REFUSED}
+)
 THROTTLED = frozenset({CallOutcome.THROTTLED_RATE, CallOutcome.THROTTLED_IN_FLIGHT})
 
 

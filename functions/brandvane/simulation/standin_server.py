@@ -71,7 +71,7 @@ class StandinServer:
         """What a caller needs to know, JSON-ready: address, and for each platform its base URL, behaviour and model."""
         platforms = {
             name: {
-                "base_url": f"{self.url}/{name}/v1",
+                "base_url": f"{self.url}/{name}{platform.dialect.base}",
                 "stands_for": self.models[name],
                 **platform.behaviour.document(),
             }
