@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brandvane.catalogue import Catalogue, Selection
-from brandvane.catalogue_files import BRAND_FILES, QUESTION_FILES, read_folder
+from brandvane.catalogue_files import BRAND_FILES, QUESTION_FILES, read_brand_folder, read_folder
 from brandvane.cli.errors import CliError
 from brandvane.expansion import Expansion
 
@@ -41,6 +41,11 @@ def example_questions(source: Path, folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
         if (source / name).is_file():
             shutil.copyfile(source / name, folder / name)
+
+
+def brand_names(folder: Path) -> tuple[str, ...]:
+    """What simulated platforms may name in their answers: the brands that are looked for."""
+    return tuple(brand.name for brand in read_brand_folder(folder).brands)
 
 
 def corpus_questions(corpus: Path, folder: Path) -> None:

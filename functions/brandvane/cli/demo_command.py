@@ -16,6 +16,7 @@ from brandvane.cli import emulator
 from brandvane.cli.demo_catalogue import (
     ANSWERS_FILE,
     Pace,
+    brand_names,
     checked,
     corpus_questions,
     example_questions,
@@ -56,12 +57,12 @@ def demo(corpus: Path | None, lang: str) -> None:
     for old in (report, summary_file):
         old.unlink(missing_ok=True)
     answers = None if corpus is None else corpus / ANSWERS_FILE
-    wish = Wish(behaviour={**LIMITS, **FAULTS}, answers=answers, protocols=PROTOCOLS)
     folder = HOME / "catalogue"
     if corpus is None:
         example_questions(ROOT / "examples" / lang, folder)
     else:
         corpus_questions(corpus, folder)
+    wish = Wish(behaviour={**LIMITS, **FAULTS}, brands=brand_names(folder), answers=answers, protocols=PROTOCOLS)
     wanted = Wanted(home=HOME, state=HOME / "state.json", standins=wish)
     with local_stack(wanted, lambda text: console.print(text, highlight=False)) as state:
         catalogue = prepare(state, folder, None if corpus is not None else LEAST_TASKS)

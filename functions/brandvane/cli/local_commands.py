@@ -11,7 +11,7 @@ import click
 
 from brandvane.catalogue import Selection
 from brandvane.cli import emulator
-from brandvane.cli.demo_catalogue import Pace, checked, example_questions, write_play_monitor
+from brandvane.cli.demo_catalogue import Pace, brand_names, checked, example_questions, write_play_monitor
 from brandvane.cli.errors import CliError
 from brandvane.cli.estimate import BASIS, estimate, planned_calls
 from brandvane.cli.local_deploy import ROOT
@@ -56,7 +56,7 @@ def up(port: int, real: bool, platforms: tuple[str, ...], yes: bool) -> None:
         return
     take_down(STATE)  # what is left of one whose emulator has died
     keys = _real_keys(platforms, yes=yes) if real else {}
-    wish = None if real else Wish(behaviour={**LIMITS, **FAULTS}, protocols=PROTOCOLS)
+    wish = None if real else Wish(behaviour={**LIMITS, **FAULTS}, brands=brand_names(EXAMPLE), protocols=PROTOCOLS)
     wanted = Wanted(home=HOME, state=STATE, stack=LOCAL_STACK, port=port, standins=wish, keys=keys)
     with interruptible():
         try:
