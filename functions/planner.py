@@ -44,12 +44,8 @@ def request_of(event: dict[str, Any]) -> StartRequest:
         return StartRequest(schedule_id=event["schedule"], at=_instant(event.get("time")))
     wanted = event["start"]
     told = wanted.get("selection") or {}
-    selection = Selection(
-        tuple(told.get("platforms") or ()),
-        tuple(told.get("brands") or ()),
-        tuple(told.get("questions") or ()),
-        told.get("limit"),
-    )
+    filters = {name: tuple(told.get(name) or ()) for name in ("platforms", "brands", "questions")}
+    selection = Selection(**filters, limit=told.get("limit"))
     return StartRequest(
         wanted.get("schedule_id"), wanted.get("date"), None, wanted.get("label"), selection, wanted.get("version")
     )
