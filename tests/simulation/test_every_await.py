@@ -61,7 +61,8 @@ def struck(
         which(fleet)._befall = befall  # type: ignore[method-assign]
 
     outcome = Simulation(SMALL, HALF_FAIL, seed=3, prepare=prepare).run()
-    met = any(host.killed_at is not None or host.stalls for host in hosts)
+    # At the simulation's end all that is left dies.
+    met = any((host.killed_at or outcome.seconds) < outcome.seconds or host.stalls for host in hosts)
     return [f"{each.kind}: {each.text}" for each in outcome.violations], met
 
 
