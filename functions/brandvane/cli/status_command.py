@@ -13,8 +13,10 @@ from rich.text import Text
 
 from brandvane.cli.desk import Desk, desk_options
 from brandvane.cli.errors import CliError
-from brandvane.cli.overview import Overview, overview
-from brandvane.cli.overview_view import change_line, overview_document, overview_lines, watch_lines
+from brandvane.cli.overview import Overview
+from brandvane.cli.overview_document import change_line, overview_document
+from brandvane.cli.overview_reading import overview
+from brandvane.cli.overview_view import overview_lines, watch_lines
 from brandvane.cli.view import json_line, say, say_json
 from brandvane.cli.when import local
 from brandvane.run import RunState
