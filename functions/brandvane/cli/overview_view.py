@@ -10,6 +10,7 @@ from brandvane.cli.alarm_reader import Alarm
 from brandvane.cli.overview import Overview, QueueDepth, RunGlance, Stuck
 from brandvane.cli.overview_layout import WIDE, clock_text, cut, indented_table, share_text, wrapped
 from brandvane.cli.overview_platforms import platform_lines, spent_text
+from brandvane.cli.overview_style import ALL_WELL
 from brandvane.cli.run_view import wait_text
 from brandvane.cli.view import dollars, number, shown
 from brandvane.cli.when import span
@@ -48,7 +49,7 @@ def verdict(found: Overview) -> str:
         said.append(f"{number(len(late), 'run')} will miss the deadline")
     if found.unread:
         said.append(f"{number(len(found.unread), 'part')} could not be read")
-    return ", ".join(said) or "nothing rings, nothing is stuck"
+    return ", ".join(said) or ALL_WELL
 
 
 def _alarms(found: Overview, width: int | None) -> list[str]:
