@@ -416,3 +416,16 @@ def test_the_machine_is_checked_without_aws() -> None:
     assert told["python"] == "OK"
     assert told["packages"] == "OK"
     assert set(told) == {"python", "packages", "sam", "emulator", "port", "environment"}
+
+
+def test_long_sentences_are_wrapped_to_the_screen_below_where_they_begin() -> None:
+    checks = [ok("stack", "one two three four five six"), warn("keys", "no key", "set one with quite a long word")]
+
+    assert check_lines(checks, 33) == [
+        "OK    stack  one two three four",
+        "             five six",
+        "WARN  keys   no key",
+        "      → set one with quite a long",
+        "      word",
+        "1 OK, 1 WARN, 0 FAIL",
+    ]

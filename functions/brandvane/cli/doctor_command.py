@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
+from rich.console import Console
 
 from brandvane.cli import doctor_machine
 from brandvane.cli.aws_context import AwsContext, aws_options
@@ -28,7 +31,7 @@ def doctor(on_aws: bool, drift: bool, as_json: bool, aws: AwsContext) -> None:
     if as_json:
         say_json(check_document(checks))
     else:
-        say(*check_lines(checks))
+        say(*check_lines(checks, Console().width if sys.stdout.isatty() else None))
     failed = sum(each.verdict is Verdict.FAIL for each in checks)
     if failed:
         raise CliError(f"{number(failed, 'check')} failed")
