@@ -115,6 +115,11 @@ class Causes:
             ],
         ]
 
+    def _end(self, name: str) -> None:
+        """Cancel a cause's run, if it came to be."""
+        if name in self._run:
+            self._on.end(self._run[name])
+
     # ---------------------------------------------------------------------------------------------- first act
 
     def _letter(self) -> None:
@@ -173,7 +178,7 @@ class Causes:
         self._run["backlog"] = self._on.start(A, 1050)
 
     def _consumed(self) -> None:
-        self._on.end(self._run["backlog"])
+        self._end("backlog")
         self._on.event_source(A, on=True)
 
     def _killed(self) -> None:
@@ -186,7 +191,7 @@ class Causes:
         self._on.stack.kill(f"worker-{B}")
 
     def _replaced(self) -> None:
-        self._on.end(self._run["killed"])
+        self._end("killed")
         self._on.standins.change({B: {"median": 0.8, "sigma": 0.5}})
         self._on.stack.brandvane("platform", "rate", B, "default")
         self._on.event_source(B, on=True)
@@ -198,7 +203,7 @@ class Causes:
         self._on.stack.brandvane("run", "deadline", self._run["late"], "+5m")
 
     def _no_deadline(self) -> None:
-        self._on.end(self._run["late"])
+        self._end("late")
         self._on.stack.brandvane("platform", "rate", C, "default")
 
     # ---------------------------------------------------------------------------------------------- third act

@@ -65,12 +65,11 @@ class Ground:
         self.stack.brandvane("run", "start", "--label", label, "--platform", platform, "--limit", str(limit), "--yes")
         return label
 
-    def end(self, *labels: str) -> None:
-        """Cancel runs that are not over."""
-        for label in labels:
-            if self.stack.run(label).finished_at is None:
-                with suppress(CliError):  # it has finished in this moment
-                    self.stack.brandvane("run", "cancel", label, "--yes")
+    def end(self, label: str) -> None:
+        """Cancel a run that is not over."""
+        if self.stack.run(label).finished_at is None:
+            with suppress(CliError):  # it has finished in this moment
+                self.stack.brandvane("run", "cancel", label, "--yes")
 
     def done(self, label: str, timeout_s: float = DONE_S) -> None:
         """Wait until a run has all its rows."""
