@@ -182,10 +182,12 @@ class Causes:
         self._on.event_source(A, on=True)
 
     def _killed(self) -> None:
-        """At two calls a second forty claimed tasks wait for their slots; then all who hold them die, and nobody comes after them."""
+        """Planned at nine calls a second and slowed to two: some forty claimed tasks wait for their slots. Then all who hold them die,
+        and nobody comes after them.
+        """
         self._on.standins.change({B: {"median": 4.0, "sigma": 0.0}})
-        self._on.stack.brandvane("platform", "rate", B, "2")
         self._run["killed"] = self._on.start(B, 180)
+        self._on.stack.brandvane("platform", "rate", B, "2")
         self._on.pulled(B, 22)
         self._on.event_source(B, on=False)  # or new workers would claim what the dead ones have left
         self._on.stack.kill(f"worker-{B}")
