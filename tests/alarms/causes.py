@@ -178,7 +178,9 @@ class Causes:
         self._run["backlog"] = self._on.start(A, 1050)
 
     def _consumed(self) -> None:
+        """First the tasks are ended; then the messages that are still there find nothing to do."""
         self._end("backlog")
+        self._on.swept(self._run["backlog"])
         self._on.event_source(A, on=True)
 
     def _killed(self) -> None:

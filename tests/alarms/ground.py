@@ -24,7 +24,7 @@ from brandvane.task import State
 from e2e.deployed import DeployedStack, wait_for
 
 PACE = Pace(rate=10.0, expected_hold_s=6.0)
-DONE_S = 240.0
+DONE_S = 300.0
 AGAIN_S = 1.0
 
 
@@ -70,6 +70,10 @@ class Ground:
         if self.stack.run(label).finished_at is None:
             with suppress(CliError):  # it has finished in this moment
                 self.stack.brandvane("run", "cancel", label, "--yes")
+
+    def swept(self, label: str) -> None:
+        """Wait until a cancelled run's tasks have ended."""
+        wait_for(lambda: self.stack.run(label).swept, f"the tasks of {label} have ended", DONE_S)
 
     def done(self, label: str, timeout_s: float = DONE_S) -> None:
         """Wait until a run has all its rows."""
