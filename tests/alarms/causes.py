@@ -251,6 +251,7 @@ class Causes:
     def _not_planned(self) -> None:
         """Nothing starts the run that was due eleven minutes ago."""
         ScannerSchedules(self._on.state, (DISPATCHER,)).switch(on=False)
+        self._on.idle(DISPATCHER)
         self._on.push_monitor(now=datetime.now(UTC) - timedelta(hours=12, minutes=11))
 
     def _planned(self) -> None:

@@ -125,6 +125,21 @@ class Ground:
         )
         return float(found.get("Item", {}).get("day_microusd", {"N": "0"})["N"]) / 1e6
 
+    def idle(self, lease: str, looks: int = 10) -> None:
+        """Wait until nobody has held a lease for some looks (a second each): an invocation that was under way has ended."""
+        left = looks
+
+        def free() -> bool:
+            nonlocal left
+            item = self.clients.dynamodb.get_item(
+                TableName=tables_of(self.state.stack).control, Key={"id": {"S": f"lease#{lease}"}}, ConsistentRead=True
+            ).get("Item")
+            held = item is not None and float(item["until"]["N"]) > time.time()
+            left = looks if held else left - 1
+            return left <= 0
+
+        self.again(free, f"nobody holds the lease {lease}", 120.0)
+
     def forget_stats(self, platform: str) -> None:
         """As if the hour that they count in were over: nothing is known of a platform's calls any more."""
         table = tables_of(self.state.stack).stats
