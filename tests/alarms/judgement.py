@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from brandvane.alarm_state import AlarmState, Change, Sample, history, raised
 from brandvane.alarms import Alarm
@@ -68,8 +67,12 @@ def fires(alarm: Alarm, samples: Sequence[Sample], start: float, end: float) -> 
 
 
 def cleared(changes: Sequence[Change], after: float) -> float | None:
-    """When an alarm left ALARM for good after an instant: that instant if it was out of it already, None if it is still in it."""
-    if changes and changes[-1].state is AlarmState.ALARM:
-        return None
-    ends = [change.at for before, change in pairwise(changes) if before.state is AlarmState.ALARM and change.at > after]
-    return ends[-1] if ends else after
+    """When an alarm first left ALARM after an instant: that instant if it was out of it already, None if it has never left it."""
+    state = AlarmState.INSUFFICIENT_DATA
+    for change in changes:
+        if change.at > after:
+            break
+        state = change.state
+    if state is not AlarmState.ALARM:
+        return after
+    return next((c.at for c in changes if c.at > after and c.state is not AlarmState.ALARM), None)

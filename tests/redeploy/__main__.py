@@ -33,7 +33,9 @@ HOME = ROOT / "build" / "redeploy"
 STACK = "brandvane-redeploy"
 RUN_ID = "redeployed"
 QUESTIONS = 300
-TIMEOUT_S = 600.0
+# The emulator ends the workers that an update replaces (AWS lets them finish): their messages are seen again after 15 minutes, or sent
+# again by the scanner after 10.
+TIMEOUT_S = 1500.0
 # Calls take long enough that some are always under way.
 WISH = Wish(behaviour={"rate": ENFORCED_RATE, "in_flight": 60.0, "median": 2.5, "sigma": 0.4, "cap": 6.0, **FAULTS})
 CHANGED = {"LogLevel": "DEBUG", "TaskKeepDays": "31"}

@@ -57,11 +57,12 @@ def test_a_value_may_lie_on_either_of_its_bounds() -> None:
     assert [value.fits(each) for each in (50, 51, 120, 121)] == [False, True, True, False]
 
 
-def test_an_alarm_has_cleared_when_it_last_left_alarm_after_the_undoing() -> None:
+def test_an_alarm_has_cleared_when_it_first_left_alarm_after_the_undoing() -> None:
     changes = [Change(60.0, AlarmState.OK), Change(120.0, AlarmState.ALARM), Change(240.0, AlarmState.OK)]
     assert cleared(changes, 200.0) == 240.0
     assert cleared(changes, 300.0) == 300.0
     assert cleared(changes[:2], 200.0) is None
+    assert cleared([*changes, Change(500.0, AlarmState.ALARM), Change(560.0, AlarmState.OK)], 200.0) == 240.0
 
 
 def test_a_row_of_the_table_names_metric_dimensions_value_and_times() -> None:
