@@ -184,12 +184,13 @@ class Causes:
         self._on.event_source(A, on=True)
 
     def _killed(self) -> None:
-        """Planned at nine calls a second and slowed to two: some forty claimed tasks wait for their slots. Then all who hold them die,
+        """Planned at nine calls a second and slowed to three: some forty claimed tasks wait for their slots. Then all who hold them die,
         and nobody comes after them.
         """
         self._on.standins.change({B: {"median": 4.0, "sigma": 0.0}})
+        self._on.push(20, 9)
         self._run["killed"] = self._on.start(B, 180)
-        self._on.stack.brandvane("platform", "rate", B, "2")
+        self._on.stack.brandvane("platform", "rate", B, "3")
         self._on.pulled(B, 22)
         self._on.event_source(B, on=False)  # or new workers would claim what the dead ones have left
         self._on.stack.kill(f"worker-{B}")
@@ -203,6 +204,7 @@ class Causes:
     def _too_early(self) -> None:
         """120 calls at one in five seconds, to be over in five minutes: half of them will not have been asked by then."""
         self._on.stack.brandvane("platform", "rate", C, "0.2")
+        self._on.push(20, 6)
         self._run["late"] = self._on.start(C, 120)
         self._on.stack.brandvane("run", "deadline", self._run["late"], "+5m")
 
