@@ -137,7 +137,9 @@ def main() -> int:
     safe = run.state is RunState.REPORTED and not account.lost and account.results == account.planned
     fell_into_it = bool(told.get("code_changed")) and told["calls_in_flight_when_it_began"] > 0
     kept = kept_all(deletion) and rows_left == account.results
-    return 0 if safe and not account.complaints and fell_into_it and kept else 1
+    # The emulator ends a worker that is replaced; what it had just been answered and had not made safe is asked again.
+    explained = account.repeated_calls <= told["calls_in_flight_when_it_began"] + told["calls_begun_during_it"]
+    return 0 if safe and explained and fell_into_it and kept else 1
 
 
 if __name__ == "__main__":
