@@ -180,7 +180,6 @@ class Causes:
     def _consumed(self) -> None:
         """First the tasks are ended; then the messages that are still there find nothing to do."""
         self._end("backlog")
-        self._on.swept(self._run["backlog"])
         self._on.event_source(A, on=True)
 
     def _killed(self) -> None:
@@ -196,9 +195,9 @@ class Causes:
         self._on.stack.kill(f"worker-{B}")
 
     def _replaced(self) -> None:
-        self._end("killed")
         self._on.standins.change({B: {"median": 0.8, "sigma": 0.5}})
         self._on.stack.brandvane("platform", "rate", B, "default")
+        self._end("killed")
         self._on.event_source(B, on=True)
 
     def _too_early(self) -> None:

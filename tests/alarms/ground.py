@@ -66,14 +66,16 @@ class Ground:
         return label
 
     def end(self, label: str) -> None:
-        """Cancel a run that is not over."""
+        """Cancel a run that is not over, and wait until its tasks have ended: none of them may be in the next cause's way."""
         if self.stack.run(label).finished_at is None:
             with suppress(CliError):  # it has finished in this moment
                 self.stack.brandvane("run", "cancel", label, "--yes")
 
-    def swept(self, label: str) -> None:
-        """Wait until a cancelled run's tasks have ended."""
-        wait_for(lambda: self.stack.run(label).swept, f"the tasks of {label} have ended", DONE_S)
+        def over() -> bool:
+            run = self.stack.run(label)
+            return run.finished_at is not None or not run.waits
+
+        wait_for(over, f"the tasks of {label} have ended", DONE_S)
 
     def done(self, label: str, timeout_s: float = DONE_S) -> None:
         """Wait until a run has all its rows."""
