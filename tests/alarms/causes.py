@@ -179,8 +179,10 @@ class Causes:
 
     def _consumed(self) -> None:
         """First the tasks are ended; then the messages that are still there find nothing to do."""
-        self._end("backlog")
-        self._on.event_source(A, on=True)
+        try:
+            self._end("backlog")
+        finally:
+            self._on.event_source(A, on=True)
 
     def _killed(self) -> None:
         """Planned at nine calls a second and slowed to three: some forty claimed tasks wait for their slots. Then all who hold them die,
@@ -197,8 +199,10 @@ class Causes:
     def _replaced(self) -> None:
         self._on.standins.change({B: {"median": 0.8, "sigma": 0.5}})
         self._on.stack.brandvane("platform", "rate", B, "default")
-        self._end("killed")
-        self._on.event_source(B, on=True)
+        try:
+            self._end("killed")
+        finally:
+            self._on.event_source(B, on=True)
 
     def _too_early(self) -> None:
         """120 calls at one in five seconds, to be over in five minutes: half of them will not have been asked by then."""
