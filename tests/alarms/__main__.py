@@ -1,6 +1,8 @@
-"""Each alarm's real cause on the emulator, one after another: does exactly that alarm fire, by its own metric, and clear again?
+"""Each alarm's real cause on the emulator: does exactly that alarm fire, by its own metric, and clear again?
 
-python -m alarms [WORD …]        only cases whose name contains a word
+python -m alarms [WORD …]        only causes whose name contains a word
+
+Writes build/alarms/summary.json and build/alarms/table.md.
 """
 
 from __future__ import annotations
@@ -8,120 +10,79 @@ from __future__ import annotations
 import json
 import sys
 import time
-import traceback
-from typing import Any
+from pathlib import Path
 
-from alarms.causes import Case, Causes
+from alarms.case import Case
+from alarms.causes import Causes
+from alarms.ground import Ground
+from alarms.performance import Performance
 from alarms.recorded import Watchtower
-from brandvane.alarm_state import AlarmState, raised
+from alarms.table import markdown
+from brandvane.alarms import ALARMS
+from brandvane.cli.errors import CliError
 from brandvane.cli.local_deploy import ROOT
 from brandvane.cli.local_stack import Wanted, clients_of, local_stack
 from brandvane.cli.local_standins import Wish
-from brandvane.metrics import METRICS
 from e2e.deployed import DeployedStack
 
 HOME = ROOT / "build" / "alarms"
-LOOK_S = 5.0
+STACK = "brandvane-alarms"
 BEHAVIOUR = {"rate": 20.0, "in_flight": 60.0, "median": 0.8, "sigma": 0.5, "cap": 6.0}
 
 
 def main(words: list[str]) -> int:
-    """Run the cases and write build/alarms/summary.json; 1 if anything was not as it must be."""
+    """Returns the exit code: 1 if anything was not as it must be, 2 if no cause has such a name."""
     HOME.mkdir(parents=True, exist_ok=True)
-    wanted = Wanted(home=HOME, state=HOME / "state.json", stack="brandvane-alarms", standins=Wish(behaviour=BEHAVIOUR))
+    wanted = Wanted(home=HOME, state=HOME / "state.json", stack=STACK, standins=Wish(behaviour=BEHAVIOUR))
+    began = time.time()
     with local_stack(wanted, lambda text: print(text, flush=True)) as state:
         clients = clients_of(state)
-        stack = DeployedStack(state, clients, HOME / "catalogue")
-        causes = Causes(stack)
-        causes.push()
-        tower = Watchtower(clients, state.stack)
-        cases = [case for case in causes.cases() if not words or any(word in case.name for word in words)]
-        told = [_carried_out(case, tower) for case in cases]
-        stray = _stray(tower, told)
-    wrong = [fault for row in told for fault in row["wrong"]] + stray
-    (HOME / "summary.json").write_text(json.dumps({"cases": told, "stray": stray}, indent=2) + "\n", encoding="utf-8")
-    for fault in wrong:
-        print(f"WRONG: {fault}", flush=True)
-    print(f"{len(told)} causes, {sum(len(row['alarms']) for row in told)} alarms, {len(wrong)} faults", flush=True)
-    return int(bool(wrong))
+        ground = Ground(DeployedStack(state, clients, HOME / "catalogue"))
+        acts = [_chosen(act, words) for act in Causes(ground).acts()]
+        if not any(acts):
+            print(f"no cause has a name with {' or '.join(map(repr, words))}", file=sys.stderr)
+            return 2
+        ground.push(20, 1)
+        performance = Performance(Watchtower(clients, state.stack), lambda text: print(text, flush=True))
+        performance.begin()
+        for act in acts:
+            performance.carry_out(act)
+        told = performance.end()
+        clients.close()
+    told |= {"took_s": round(time.time() - began)}
+    if not words:
+        told["wrong"] += _not_shown(told["causes"])
+    (HOME / "summary.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    (HOME / "table.md").write_text(markdown(told["causes"]), encoding="utf-8")
+    for fault in told["wrong"]:
+        print(f"WRONG: {fault}")
+    fired = sum(len(cause["alarms"]) for cause in told["causes"])
+    print(
+        f"{len(told['causes'])} causes, {fired} alarms, {len(told['wrong'])} faults, {told['took_s']} s: {_short(HOME)}"
+    )
+    return int(bool(told["wrong"]))
 
 
-def _carried_out(case: Case, tower: Watchtower) -> dict[str, Any]:
-    """One cause from before to after; what goes wrong is told, and the next cause has its turn."""
-    wrong = [f"{name} is in ALARM before '{case.name}'" for name in case.must if not _is(tower, name, clear=True)]
-    began = time.time()
-    alarms: dict[str, Any] = {}
-    try:
-        case.cause()
-        caused = time.time()
-        missing = _until(tower, case.must, case.patience_s, clear=False)
-        wrong += [f"{name} did not fire by '{case.name}'" for name in missing]
-        alarms = {name: _seen(tower, name, caused, wrong) for name in case.must}
-    except Exception as error:
-        traceback.print_exc()
-        wrong.append(f"'{case.name}' could not be carried out: {error!r}")
-    try:
-        case.undo()
-        wrong += [f"{name} did not clear after '{case.name}'" for name in _until(tower, case.must, 240.0, clear=True)]
-    except Exception as error:
-        traceback.print_exc()
-        wrong.append(f"'{case.name}' could not be undone: {error!r}")
-    row = {"cause": case.name, "began": began, "ended": time.time(), "may": case.may, "alarms": alarms, "wrong": wrong}
-    print(json.dumps(row), flush=True)
-    return row
+def _chosen(act: list[Case], words: list[str]) -> list[Case]:
+    return [case for case in act if not words or any(word in case.name for word in words)]
 
 
-def _is(tower: Watchtower, name: str, *, clear: bool) -> bool:
-    return (tower.state(name) is not AlarmState.ALARM) is clear
+def _not_shown(causes: list[dict[str, object]]) -> list[str]:
+    """Rows of the alarms' table that no cause has fired."""
+    shown = {str(row["alarm"]) for cause in causes for row in cause["alarms"]}  # type: ignore[attr-defined]
+    return [f"{alarm} has not been shown" for alarm in ALARMS if not any(name.endswith(alarm) for name in shown)]
 
 
-def _until(tower: Watchtower, names: tuple[str, ...], patience_s: float, *, clear: bool) -> list[str]:
-    """Wait until every one has fired (once since it was looked at is enough) or is clear; those that have not."""
-    left, since = list(names), time.time() - 60
-    end = time.monotonic() + patience_s
-    while left and time.monotonic() < end:
-        for name in list(left):
-            fired = any(at > since for at in raised(tower.changes(name)))
-            if _is(tower, name, clear=True) if clear else fired or _is(tower, name, clear=False):
-                left.remove(name)
-        time.sleep(LOOK_S if left else 0)
-    return left
-
-
-def _seen(tower: Watchtower, name: str, caused: float, wrong: list[str]) -> dict[str, Any]:
-    """What was published and when it fired; and that neither of its twins did."""
-    alarm = tower.alarm(name)
-    fired = [at for at in raised(tower.changes(name)) if at > caused - 300]
-    values = [sample.value for sample in tower.samples(name) if sample.at > caused - 60]
-    units = tower.unit(name)
-    if units and units != {METRICS[alarm.metric].unit}:
-        wrong.append(f"{name}: published in {units}")
-    worst = max(values, default=0.0) if alarm.comparison.startswith("Greater") else min(values, default=0.0)
-    if alarm.missing != "breaching":
-        # A twin that asks for a little more than the worst value seen stays quiet ...
-        step = 0.001 if alarm.comparison.startswith("Greater") else -0.001
-        if raised(tower.changes(name, threshold=worst + step)):
-            wrong.append(f"{name}: its twin at a threshold of {worst + step:g} fired too")
-        # ... and so does one of another stack, or of nobody's platform.
-        if tower.samples(name, Stack="another") or (
-            "Platform" in tower.dimensions(name) and tower.samples(name, Platform="nobody")
-        ):
-            wrong.append(f"{name}: there are values under another dimension")
-    after = None if not fired else round(fired[-1] - caused, 1)
-    return {"dimensions": tower.dimensions(name), "unit": sorted(units), "worst": worst, "fired_after_s": after}
-
-
-def _stray(tower: Watchtower, told: list[dict[str, Any]]) -> list[str]:
-    """Alarms that fired when nothing had been done that could."""
-    found = []
-    for name in tower.definitions:
-        for at in raised(tower.changes(name)):
-            during = [row for row in told if row["began"] <= at <= row["ended"] + 60]
-            if not any(name in row["alarms"] or name in row["may"] for row in during):
-                causes = ", ".join(row["cause"] for row in during) or "nothing"
-                found.append(f"{name} fired {at - tower.began:.0f} s after the beginning, during: {causes}")
-    return found
+def _short(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except CliError as error:
+        print(f"alarms: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("alarms: interrupted; everything is put away", file=sys.stderr)
+        sys.exit(130)

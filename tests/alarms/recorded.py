@@ -17,8 +17,9 @@ from botocore.exceptions import BotoCoreError
 from brandvane.alarm_state import AlarmState, Change, Sample, history
 from brandvane.alarms import Alarm
 from brandvane.aws.client import Clients
-from brandvane.metrics import NAMESPACE
+from brandvane.metrics import METRICS, NAMESPACE
 
+ANOTHER_STACK, NOBODY = "another-stack", "nobody"
 TRIES = 6
 AGAIN_S = 2.0
 
@@ -65,6 +66,33 @@ class Watchtower:
         found = [Sample(point["Timestamp"].timestamp(), float(point[statistic])) for point in points]
         return sorted(found, key=lambda sample: sample.at)
 
+    def decoys(self, now: float) -> list[str]:
+        """Publish a value that would fire each alarm, under dimensions that are almost its own; the alarms that it was done for.
+
+        Another stack's; a platform's metric for a platform that nobody has, and for no platform; a total for one platform.
+        """
+        for name, row in self.definitions.items():
+            own = self.dimensions(name)
+            wrong = [own | {"Stack": ANOTHER_STACK}, own | {"Platform": NOBODY}]
+            if "Platform" in own:
+                wrong.append({"Stack": own["Stack"]})
+            alarm = self.alarm(name)
+            far = 1.0 if alarm.missing == "breaching" else _far_beyond(alarm)
+            total = METRICS[alarm.metric].on_stack and "Platform" in own
+            for dimensions in wrong[:2] if total else wrong:
+                self._cloudwatch.put_metric_data(
+                    Namespace=NAMESPACE,
+                    MetricData=[
+                        {
+                            "MetricName": row["MetricName"],
+                            "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions.items()],
+                            "Timestamp": datetime.fromtimestamp(now, UTC),
+                            "Value": far,
+                        }
+                    ],
+                )
+        return sorted(self.definitions)
+
     def unit(self, name: str) -> set[str]:
         """Units under which an alarm's metric was published."""
         return {str(point["Unit"]) for point in self._points(name, self.dimensions(name))}
@@ -98,7 +126,11 @@ class Watchtower:
         alarm = replace(self.alarm(name), **twin)
         return history(alarm, self.samples(name), self.began, time.time() if end is None else end)
 
-    def state(self, name: str) -> AlarmState:
-        """Now."""
-        changes = self.changes(name)
-        return changes[-1].state if changes else AlarmState.INSUFFICIENT_DATA
+
+def state_of(changes: list[Change]) -> AlarmState:
+    """The last one."""
+    return changes[-1].state if changes else AlarmState.INSUFFICIENT_DATA
+
+
+def _far_beyond(alarm: Alarm) -> float:
+    return alarm.threshold + 1000.0 if alarm.comparison.startswith("Greater") else alarm.threshold - 1000.0

@@ -2,7 +2,8 @@
 
 On a local stack (emulator, real template, simulated platforms that fail now and then). When a third of the rows are written every
 function gets new code and a new environment through ``sam deploy``, as in production, while calls are in flight. Then the account is
-taken from first sources. Writes build/redeploy/summary.json; exit code 1 when a task was lost or a call is unexplained.
+taken from first sources, the stack is deleted, and its data must be there still. Writes build/redeploy/summary.json; exit code 1 when a
+task was lost, a call is unexplained, no update fell into the run, or data went with the stack.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from brandvane.cli.local_standins import Wish
 from brandvane.ports import Unavailable
 from brandvane.run import Run, RunState
 from e2e.deployed import ENFORCED_RATE, FAULTS, DeployedStack
+from redeploy.deletion import delete_stack, kept_all
 
 HOME = ROOT / "build" / "redeploy"
 STACK = "brandvane-redeploy"
 RUN_ID = "redeployed"
-QUESTIONS = 100
-TIMEOUT_S = 600.0
+QUESTIONS = 300
+# The emulator ends the workers that an update replaces (AWS lets them finish): their messages are seen again after 15 minutes, or sent
+# again by the scanner after 10.
+TIMEOUT_S = 1500.0
 # Calls take long enough that some are always under way.
 WISH = Wish(behaviour={"rate": ENFORCED_RATE, "in_flight": 60.0, "median": 2.5, "sigma": 0.4, "cap": 6.0, **FAULTS})
 CHANGED = {"LogLevel": "DEBUG", "TaskKeepDays": "31"}
@@ -111,6 +115,8 @@ def main() -> int:
         run = asyncio.run(watched(reading, update))
         rates = dict.fromkeys(state.platforms, ENFORCED_RATE)
         account = asyncio.run(account_of(reading, run, catalogue, state.call_log, rates))
+        deletion = delete_stack(state)
+        rows_left = asyncio.run(reading.count(RUN_ID))
         stack.clients.close()
     told = {
         **machine(),
@@ -123,12 +129,17 @@ def main() -> int:
         "calls": account.calls,
         "repeated_calls": account.repeated_calls,
         "complaints": list(account.complaints),
+        "after_deletion": {**deletion, "results": rows_left},
         "run_s": round((run.reported_at or 0.0) - run.created_at, 1),
     }
     (HOME / "summary.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(told, indent=2))
-    fine = run.state is RunState.REPORTED and not account.lost and account.results == account.planned
-    return 0 if fine and told.get("code_changed") else 1
+    safe = run.state is RunState.REPORTED and not account.lost and account.results == account.planned
+    fell_into_it = bool(told.get("code_changed")) and told["calls_in_flight_when_it_began"] > 0
+    kept = kept_all(deletion) and rows_left == account.results
+    # The emulator ends a worker that is replaced; what it had just been answered and had not made safe is asked again.
+    explained = account.repeated_calls <= told["calls_in_flight_when_it_began"] + told["calls_begun_during_it"]
+    return 0 if safe and explained and fell_into_it and kept else 1
 
 
 if __name__ == "__main__":

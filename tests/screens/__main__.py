@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from brandvane.cli.overview_style import styled
 from brandvane.cli.overview_view import overview_lines, watch_lines
 from brandvane.cli.status_command import INTERVAL_S
 from screens.example import busy, quiet
@@ -25,7 +26,7 @@ def picture(lines: list[str], width: int, title: str) -> str:
     """The screen as SVG; the same lines give the same bytes."""
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text(f"$ {title}", style="bold"))
-    console.print(Text("\n".join(lines)), soft_wrap=True)
+    console.print(styled(lines), soft_wrap=True)
     return console.export_svg(title=title, unique_id=title.replace(" ", "-"))
 
 

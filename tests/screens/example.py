@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from brandvane.alarms import ALARMS
 from brandvane.catalogue import PlatformSettings
 from brandvane.cli.alarm_reader import Alarm
 from brandvane.cli.lookup import KnownPlatform
@@ -65,6 +66,11 @@ def _platform(
     return PlatformGlance(facts, dict(zip(order, states, strict=True)), 12, max(states) >= 2_000, recent)
 
 
+def _alarm(name: str, platform: str | None, state: str, since: str) -> Alarm:
+    row = ALARMS[name]
+    return Alarm(row.name("brandvane-prod", platform), state, at(since), "", row.description)
+
+
 def busy() -> Overview:
     """Much is wrong."""
     core = _run("核心品牌-2026-11-29", {"openai": 4_000, "腾讯混元": 4_000}, "06:00", finished_at=at("05:41"))
@@ -95,9 +101,9 @@ def busy() -> Overview:
         ),
         stuck=(Stuck("腾讯混元", State.RUNNING, 3, 265.0, "5f0c2b7e9a1d4c38b6e2f47a90d3c815", "海尔智家"),),
         alarms=(
-            Alarm("brandvane-prod-dead-letters-腾讯混元", "ALARM", at("06:21"), "", "P0: messages among the dead letters of 腾讯混元"),
-            Alarm("brandvane-prod-platform-paused-豆包", "ALARM", at("06:13"), "", "P1: 豆包 is paused, nothing is asked there"),
-            Alarm("brandvane-prod-scanner-heartbeat", "OK", at("00:10")),
+            _alarm("dead-letters", None, "ALARM", "06:21"),
+            _alarm("platform-paused", "豆包", "ALARM", "06:13"),
+            _alarm("scanner-heartbeat", None, "OK", "00:10"),
         ),
         budget_usd=100.0,
     )  # fmt: skip
@@ -114,7 +120,7 @@ def quiet() -> Overview:
         there,
         runs=(RunGlance(others, 27_118, at("07:31")),),
         platforms=tuple(
-            _platform(name, 10.0, 100, (840, 300, 0, 110, 1), good) for name in ("openai", "腾讯混元", "豆包")
+            _platform(name, 10.0, 100, (840, 300, 0, 94, 1), good) for name in ("openai", "腾讯混元", "豆包")
         ),
         queues=tuple(replace(each, dead=0) for each in there.queues or ()),
         stuck=(),

@@ -152,7 +152,7 @@ def test_answers_are_kept_as_long_as_the_rows_that_point_to_them_by_default(sour
     assert parameters["AnswerKeepDays"]["Default"] >= parameters["ResultKeepDays"]["Default"]
 
 
-def test_results_runs_and_bucket_outlive_the_stack(resources: Resources) -> None:
+def test_every_table_with_data_and_the_bucket_outlive_the_stack(resources: Resources) -> None:
     policies = {
         name: (r["DeletionPolicy"], r["UpdateReplacePolicy"])
         for name, r in resources.items()
@@ -160,10 +160,10 @@ def test_results_runs_and_bucket_outlive_the_stack(resources: Resources) -> None
     }
     kept, gone = ("RetainExceptOnCreate", "Retain"), ("Delete", "Delete")
     assert policies == {
-        "Tasks": gone,
+        "Tasks": kept,
         "Results": kept,
         "Runs": kept,
-        "Control": gone,
+        "Control": kept,
         "Stats": gone,
         "Data": kept,
     }

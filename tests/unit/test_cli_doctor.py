@@ -50,7 +50,7 @@ class Stack:
         self.in_template = ["shop-backlog"]
         self.subscriptions = [{"SubscriptionArn": "arn:1", "Protocol": "email", "Endpoint": "a@b.example"}]
         self.drift: list[dict[str, Any]] = [{"DetectionStatus": "DETECTION_COMPLETE", "StackDriftStatus": "IN_SYNC"}]
-        self.drifted: list[dict[str, str]] = []
+        self.drifted: dict[str, list[dict[str, str]]] = {}
 
     def checks(self, only: str | None = None) -> list[Check]:
         """What the doctor says."""
@@ -66,7 +66,9 @@ class Stack:
                 list_stack_resources=self._resources,
                 detect_stack_drift={"StackDriftDetectionId": "d1"},
                 describe_stack_drift_detection_status=lambda **_: self.drift.pop(0) if self.drift[1:] else self.drift[0],
-                describe_stack_resource_drifts=lambda **_: {"StackResourceDrifts": self.drifted},
+                describe_stack_resource_drifts=lambda **asked: {
+                    "StackResourceDrifts": self.drifted.get(asked["StackName"], [])
+                },
             ),
             "lambda": PagedClient(
                 get_account_settings=lambda: {"AccountLimit": {"ConcurrentExecutions": self.executions}},
@@ -323,15 +325,21 @@ def test_a_topic_without_subscribers_is_a_warning() -> None:
     assert _only(stack.checks("notices"))[:2] == (Verdict.WARN, "nobody is subscribed to shop-p0")
 
 
-def test_drift_is_waited_for_and_names_what_was_changed_by_hand() -> None:
+def test_drift_is_waited_for_and_names_what_was_changed_by_hand_in_nested_stacks_too() -> None:
     stack = Stack()
     stack.drift = [
         {"DetectionStatus": "DETECTION_IN_PROGRESS"},
         {"DetectionStatus": "DETECTION_COMPLETE", "StackDriftStatus": "DRIFTED"},
     ]
-    stack.drifted = [{"LogicalResourceId": "Sweep", "StackResourceDriftStatus": "MODIFIED"}]
+    stack.drifted = {
+        "shop": [{"LogicalResourceId": "Sweep", "StackResourceDriftStatus": "MODIFIED"}],
+        "inner": [{"LogicalResourceId": "DeadLetters", "StackResourceDriftStatus": "DELETED"}],
+    }
 
-    assert _only(stack.checks("drift"))[:2] == (Verdict.FAIL, "changed by hand: Sweep (modified)")
+    assert _only(stack.checks("drift"))[:2] == (
+        Verdict.FAIL,
+        "changed by hand: Sweep (modified), DeadLetters (deleted)",
+    )
 
 
 def test_drift_that_is_not_found_out_in_time_is_a_warning() -> None:
@@ -385,7 +393,7 @@ def test_the_rows_of_the_template_are_read_as_they_stand_there() -> None:
 def test_the_command_ends_with_1_when_a_check_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     stack = Stack()
     stack.keys = ["openai"]
-    monkeypatch.setattr("brandvane.cli.doctor_stack.template_rows", lambda **_: ROWS)
+    monkeypatch.setattr("brandvane.cli.stack_facts.template_rows", lambda **_: ROWS)
     clients = stack._clients()
     monkeypatch.setattr(AwsContext, "client", lambda _self, service: clients[service])
     monkeypatch.setattr(AwsContext, "outputs", lambda _self: {"DataBucket": "data"})
@@ -408,3 +416,16 @@ def test_the_machine_is_checked_without_aws() -> None:
     assert told["python"] == "OK"
     assert told["packages"] == "OK"
     assert set(told) == {"python", "packages", "sam", "emulator", "port", "environment"}
+
+
+def test_long_sentences_are_wrapped_to_the_screen_below_where_they_begin() -> None:
+    checks = [ok("stack", "one two three four five six"), warn("keys", "no key", "set one with quite a long word")]
+
+    assert check_lines(checks, 33) == [
+        "OK    stack  one two three four",
+        "             five six",
+        "WARN  keys   no key",
+        "      → set one with quite a long",
+        "      word",
+        "1 OK, 1 WARN, 0 FAIL",
+    ]

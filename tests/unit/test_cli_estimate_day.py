@@ -162,11 +162,17 @@ def test_the_command_shows_hours_models_aws_and_sources(folder: Path) -> None:
 
     assert result.exit_code == 0
     text = result.stdout
-    assert "hours needed" in text
+    assert text.splitlines()[1].split() == ["platform", "calls", "calls/s", "slots", "needs", "through", "fits"]
     assert "model  " in text
     assert "DynamoDB    write units" in text
     assert "AWS prices: us-east-1, list of 2026-11-29." in text
     assert "https://aws.amazon.com/lambda/pricing/ (2026-06)" in text
+
+
+def test_the_estimate_fits_into_80_columns_but_for_the_addresses_of_its_sources(folder: Path) -> None:
+    lines = _say(folder).stdout.splitlines()
+
+    assert [line for line in lines if len(line) > 80 and "https://" not in line] == []
 
 
 def test_as_json_it_is_one_document_whose_lines_add_up(folder: Path) -> None:

@@ -14,7 +14,8 @@ from rich.live import Live
 
 from brandvane.aws.client import Refused
 from brandvane.cli.alarm_reader import Alarm, CloudWatchAlarms
-from brandvane.cli.overview import Recent, recent_of
+from brandvane.cli.overview import Recent
+from brandvane.cli.overview_reading import recent_of
 from brandvane.cli.status_command import _screen, status, watch, watched
 from brandvane.control import Control, Pause
 from brandvane.messages import calls_queue

@@ -10,7 +10,7 @@ import pytest
 
 from brandvane.control import Control
 from brandvane.engine.sweep import LEASE, Sweep
-from brandvane.ports import Unavailable
+from brandvane.ports import Unavailable, Watched
 from brandvane.run import RunState
 from brandvane.task import Outcome, State, Task
 from builders import NOW, catalogue, placed, platform, tasks_of, together
@@ -94,6 +94,22 @@ async def test_when_its_time_is_over_a_sweep_leaves_the_rest_to_the_next() -> No
     bench.waiting(3, State.PULLED, act_at=NOW - 100)
     await bench.clock.run(bench.scanner.sweep(stop_at=NOW, on_the_minute=True))
     assert bench.states() == [State.PULLED] * 3
+
+
+async def test_acting_on_records_leaves_time_to_say_how_all_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = MemoryBench.new(catalogue(40))
+    bench.waiting(40, State.PULLED, act_at=NOW - 100)
+    acted: list[str] = []
+
+    async def slowly(entry: Watched) -> None:
+        acted.append(entry.task_id)
+        await bench.clock.sleep(10)
+
+    monkeypatch.setattr(bench.scanner._rescuer, "act", slowly)
+    await bench.clock.run(bench.scanner.sweep(stop_at=NOW + 50, on_the_minute=True))
+    # Eight at once, each for 10 s, none after 30 of the 50 s.
+    assert len(acted) == 24
+    assert bench.telemetry.counts["ScannerHeartbeat", None] == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import botocore.session
 import click
 import pytest
 
-from brandvane.cli.main import COMMANDS, brandvane
+from brandvane.cli.main import brandvane
 from brandvane.notices.words import WORDS
 
 ROOT = Path(__file__).parents[2]
@@ -88,21 +88,7 @@ def test_the_runbook_has_no_section_of_an_alarm_that_does_not_exist() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_on_a_page_exists_with_its_options(page: Path) -> None:
     for words in filter(None, commands(page.read_text(encoding="utf-8"), "brandvane")):
-        if words[0] in COMMANDS:
-            check(words)
-        else:
-            assert words[0] in COMING, words
-            assert {word for word in words if word.startswith("--")} <= COMING[words[0]] | {"--stack"}, words
-
-
-# Commands of the operators' desk, for as long as it is not there.
-COMING = {
-    "status": {"--json"},
-    "watch": {"--json"},
-    "logs": {"--run", "--task", "--platform", "--level", "--since", "--follow", "--json"},
-    "estimate": {"--deployed", "--json"},
-    "doctor": {"--aws", "--json"},
-}
+        check(words)
 
 
 @pytest.mark.parametrize("alarm", WORDS)
@@ -110,10 +96,7 @@ def test_every_command_of_a_message_exists_with_its_options(alarm: str) -> None:
     for command in WORDS[alarm].commands:
         words = shlex.split(command.format(platform="openai"))
         assert words[0] == "brandvane"
-        if words[1] in COMMANDS:
-            check(words[1:])
-        else:
-            assert {word for word in words if word.startswith("--")} <= COMING[words[1]], command
+        check(words[1:])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

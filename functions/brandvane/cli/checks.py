@@ -6,8 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
 from brandvane.cli.errors import CliError, explain
-from brandvane.cli.view import table
+from brandvane.cli.view import GAP, table
+
+REMEDY_INDENT = 6
+LEAST_TEXT = 20  # cells for a sentence, however narrow the screen is
 
 
 class Verdict(StrEnum):
@@ -58,16 +65,25 @@ def carried_out(looks: Looks) -> Iterator[Check]:
             yield warn(name, f"could not be looked at: {explained.message}", "use credentials that may read it")
 
 
-def check_lines(checks: Sequence[Check]) -> list[str]:
-    """For people: a line a check, what to do below it, the sum at the end."""
+def check_lines(checks: Sequence[Check], width: int | None = None) -> list[str]:
+    """For people: a line a check, what to do below it, the sum at the end; no line wider than ``width`` cells (None: uncut)."""
     lines: list[str] = []
-    rows = table(("", "check", "says"), [(each.verdict, each.name, each.says) for each in checks])[1:]
-    for row, each in zip(rows, checks, strict=True):
-        lines.append(row)
-        if each.remedy:
-            lines.append(f"      → {each.remedy}")
+    heads = table(("", ""), [(each.verdict, each.name) for each in checks])[1:]
+    indent = max((cell_len(head) for head in heads), default=0) + len(GAP)
+    for head, each in zip(heads, checks, strict=True):
+        first, *more = _wrapped(each.says, width, indent)
+        lines.append(head + " " * (indent - cell_len(head)) + first)
+        lines += [" " * indent + part for part in more]
+        remedies = _wrapped(f"→ {each.remedy}", width, REMEDY_INDENT) if each.remedy else []
+        lines += [" " * REMEDY_INDENT + part for part in remedies]
     counts = {verdict: sum(each.verdict is verdict for each in checks) for verdict in Verdict}
     return [*lines, ", ".join(f"{count} {verdict}" for verdict, count in counts.items())]
+
+
+def _wrapped(text: str, width: int | None, indent: int) -> list[str]:
+    if width is None:
+        return [text]
+    return [part.plain.rstrip() for part in Text(text).wrap(Console(width=width), max(width - indent, LEAST_TEXT))]
 
 
 def check_document(checks: Sequence[Check]) -> dict[str, object]:

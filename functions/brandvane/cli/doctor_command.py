@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from brandvane.cli import doctor_machine
 from brandvane.cli.aws_context import AwsContext, aws_options
@@ -65,7 +67,7 @@ def _tell(checks: list[Check], *, as_json: bool) -> None:
     if as_json:
         say_json(check_document(checks))
     else:
-        say(*check_lines(checks))
+        say(*check_lines(checks, Console().width if sys.stdout.isatty() else None))
     failed = sum(each.verdict is Verdict.FAIL for each in checks)
     if failed:
         raise CliError(f"{number(failed, 'check')} failed")

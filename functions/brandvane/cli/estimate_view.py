@@ -13,7 +13,8 @@ from brandvane.cli.price_list import PriceList
 from brandvane.cli.view import dollars, number, table
 from brandvane.cli.when import iso, local, span
 
-AWS_BASIS = "on-demand list prices without free tiers, nothing fails, batches of what falls due in one second"
+DAY_S = 86_400
+AWS_BASIS = "on-demand list prices without free tiers; nothing fails, batches of what falls due in one second"
 
 
 def estimate_lines(plan: DayPlan, aws: Sequence[Line], prices: PriceList) -> list[str]:
@@ -21,7 +22,7 @@ def estimate_lines(plan: DayPlan, aws: Sequence[Line], prices: PriceList) -> lis
     lines: list[str] = []
     for run in plan.runs:
         lines += _run_lines(run)
-    lines += ["", f"platforms: {dollars(plan.model_usd)} a day, {dollars(plan.model_usd * DAYS)} a month ({BASIS})"]
+    lines += ["", f"platforms: {dollars(plan.model_usd)} a day, {dollars(plan.model_usd * DAYS)} a month", f"  {BASIS}"]
     rows = [
         (target, f"{calls:,}", dollars(usd), dollars(usd * DAYS))
         for target, (calls, usd) in sorted(plan.targets.items(), key=lambda item: -item[1][1])
@@ -31,35 +32,39 @@ def estimate_lines(plan: DayPlan, aws: Sequence[Line], prices: PriceList) -> lis
     if unpriced:
         lines.append(f"no price is known for {', '.join(unpriced)}: the cost is more than that")
     whole = month_usd(aws)
-    lines += ["", f"AWS: {dollars(whole / DAYS)} a day, {dollars(whole)} a month ({AWS_BASIS})"]
+    lines += [
+        "",
+        f"AWS: {dollars(whole / DAYS)} a day, {dollars(whole)} a month",
+        *(f"  {part}" for part in AWS_BASIS.split("; ")),
+    ]
     cells = [
         (line.service, line.what, f"{_amount(line.number)} a {'month' if line.monthly else 'day'}", dollars(line.usd))
         for line in aws
     ]
     lines += _indented(table(("service", "what", "how many", "$ a month"), cells, frozenset({2, 3})))
-    lines += ["", f"AWS prices: {prices.region}, list of {prices.compiled}. {prices.note}"]
+    lines += ["", f"AWS prices: {prices.region}, list of {prices.compiled}.", f"  {prices.note}"]
     lines += [f"  {source} ({dated})" for source, dated in _sources(prices)]
     return lines
 
 
 def _run_lines(run: RunPlan) -> list[str]:
     zone = run.schedule.time_zone
-    head = f"{run.schedule.id}: {number(run.calls, 'call')}, window {run.schedule.start}-{run.schedule.end} {zone}"
-    lines = [f"{head}, deadline {local(run.times.deadline, zone)}"]
+    window = f"window {run.schedule.start}-{run.schedule.end}, deadline {run.schedule.deadline} {zone}"
+    lines = [f"{run.schedule.id}: {number(run.calls, 'call')}, {window}"]
     rows = [
         (
             each.platform,
             f"{each.calls:,}",
             f"{each.rate:.3g}",
             f"{each.slots:,}",
-            "never" if math.isinf(each.hours) else f"{each.hours:.2f}",
-            _through(each, zone),
+            "never" if math.isinf(each.hours) else span(each.hours * 3600),
+            _through(each, run),
             _fits(each),
         )
         for each in run.platforms
     ]
-    header = ("platform", "calls", "calls/s", "slots", "hours needed", "through", "fits")
-    lines += _indented(table(header, rows, frozenset({1, 2, 3, 4})))
+    header = ("platform", "calls", "calls/s", "slots", "needs", "through", "fits")
+    lines += _indented(table(header, rows, frozenset({1, 2, 3, 4, 5})))
     lines += [
         f"  {each.platform}: {number(each.beyond_budget, 'call')} more than its day_calls allows; they would wait for the next day"
         for each in run.platforms
@@ -68,10 +73,14 @@ def _run_lines(run: RunPlan) -> list[str]:
     return lines
 
 
-def _through(each: PlatformFit, zone: str) -> str:
+def _through(each: PlatformFit, run: RunPlan) -> str:
+    """The time of day; what lasts for a day or more is told with its date."""
     if not each.calls:
         return ""
-    return "never" if math.isinf(each.last) else local(round(each.last / 60) * 60, zone)
+    if math.isinf(each.last):
+        return "never"
+    at = local(round(each.last / 60) * 60, run.schedule.time_zone).split(" ")
+    return at[1] if each.last - run.times.start < DAY_S else f"{at[0]} {at[1]}"
 
 
 def _fits(each: PlatformFit) -> str:

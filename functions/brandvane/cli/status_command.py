@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager, nullcontext
 import click
 from rich.console import Console
 from rich.live import Live
-from rich.text import Text
 
 from brandvane.cli.desk import Desk, desk_options
 from brandvane.cli.errors import CliError
-from brandvane.cli.overview import Overview, overview
-from brandvane.cli.overview_view import change_line, overview_document, overview_lines, watch_lines
+from brandvane.cli.overview import Overview
+from brandvane.cli.overview_document import change_line, overview_document
+from brandvane.cli.overview_reading import overview
+from brandvane.cli.overview_style import styled
+from brandvane.cli.overview_view import overview_lines, watch_lines
 from brandvane.cli.view import json_line, say, say_json
 from brandvane.cli.when import local
 from brandvane.run import RunState
@@ -34,13 +36,11 @@ def status(as_json: bool, desk: Desk) -> None:
     found = desk.run(overview(desk))
     if as_json:
         say_json(overview_document(found))
-    else:
-        say(*overview_lines(found, _width()))
-
-
-def _width() -> int | None:
-    """A terminal's; a pipe gets lines uncut."""
-    return Console().width if sys.stdout.isatty() else None
+    elif sys.stdout.isatty():
+        console = Console()
+        console.print(styled(overview_lines(found, console.width)), soft_wrap=True)
+    else:  # a pipe gets lines uncut
+        say(*overview_lines(found))
 
 
 @click.command()
@@ -94,7 +94,7 @@ def _lines() -> Callable[[Overview], None]:
 
 def _screen(live: Live, interval: float) -> Callable[[Overview], None]:
     def show(found: Overview) -> None:
-        live.update(Text("\n".join(watch_lines(found, live.console.width, interval))), refresh=True)
+        live.update(styled(watch_lines(found, live.console.width, interval)), refresh=True)
 
     return show
 
