@@ -293,11 +293,19 @@ async def test_a_chunk_is_written_no_faster_than_150_puts_a_second_and_platform(
 async def test_a_table_that_refuses_brings_the_chunk_again() -> None:
     bench = fresh(catalogue(30))
     await started(bench, schedule_id="core")
+    refusing = bench.without(tasks={"create": [Unavailable("no")] * 6})  # 30, 15, 7, 3 and 1 of them, at least
     with pytest.raises(Unavailable):
-        await bench.clock.run(
-            bench.without(tasks={"create": [Unavailable("no")]}).planner.chunk(PlanMessage("core-2025-10-09", 0))
-        )
+        await bench.clock.run(refusing.planner.chunk(PlanMessage("core-2025-10-09", 0)))
     assert not next(iter(bench.world.runs.runs.values())).chunks_done
+
+
+async def test_puts_that_fail_are_tried_again_in_halves() -> None:
+    bench = fresh(catalogue(30))
+    await started(bench, schedule_id="core")
+    failing = bench.without(tasks={"create": [Unavailable("no"), None, Unavailable("no")]})  # all 30, and the latter 15
+    await bench.clock.run(failing.planner.chunk(PlanMessage("core-2025-10-09", 0)))
+    assert next(iter(bench.world.runs.runs.values())).chunks_done == {0}
+    assert len(bench.world.tasks.records) == 30
 
 
 async def test_a_chunk_of_an_unknown_run_is_done_with() -> None:

@@ -264,9 +264,24 @@ class Planner:
         for first in range(0, len(tasks), BATCH_TASKS):
             batch = tasks[first : first + BATCH_TASKS]
             began = self._clock.now()
-            await self._tasks.create(batch)
+            await self._put(batch)
             least = len(batch) / (PUTS_PER_SECOND * platforms)
             await self._clock.sleep(least - (self._clock.now() - began))
+
+    async def _put(self, batch: Sequence[Task]) -> None:
+        """Put a batch; what fails is tried again in halves, because on a bad day some of many puts always fail.
+
+        Raises:
+            Unavailable: a single put failed too.
+        """
+        try:
+            await self._tasks.create(batch)
+        except Unavailable:
+            if len(batch) == 1:
+                raise
+            middle = len(batch) // 2
+            await self._put(batch[:middle])
+            await self._put(batch[middle:])
 
 
 def describe(started: Started) -> dict[str, Any]:
