@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -293,16 +294,18 @@ async def test_a_chunk_is_written_no_faster_than_150_puts_a_second_and_platform(
 async def test_a_table_that_refuses_brings_the_chunk_again() -> None:
     bench = fresh(catalogue(30))
     await started(bench, schedule_id="core")
-    refusing = bench.without(tasks={"create": [Unavailable("no")] * 6})  # 30, 15, 7, 3 and 1 of them, at least
+    refusing = bench.without(tasks={"create": [Unavailable("no")] * 91})  # all 30, then each three times
     with pytest.raises(Unavailable):
         await bench.clock.run(refusing.planner.chunk(PlanMessage("core-2025-10-09", 0)))
     assert not next(iter(bench.world.runs.runs.values())).chunks_done
 
 
-async def test_puts_that_fail_are_tried_again_in_halves() -> None:
+async def test_a_put_that_fails_is_tried_again_by_itself() -> None:
     bench = fresh(catalogue(30))
     await started(bench, schedule_id="core")
-    failing = bench.without(tasks={"create": [Unavailable("no"), None, Unavailable("no")]})  # all 30, and the latter 15
+    failing = bench.without(
+        tasks={"create": [Unavailable("no"), None, Unavailable("no")]}
+    )  # all 30, and the second of them
     await bench.clock.run(failing.planner.chunk(PlanMessage("core-2025-10-09", 0)))
     assert next(iter(bench.world.runs.runs.values())).chunks_done == {0}
     assert len(bench.world.tasks.records) == 30
@@ -321,3 +324,20 @@ async def test_a_run_of_its_own_ends_its_window_with_its_last_task() -> None:
     assert run.window_start == NOW + 20
     last = max((run.planned[name] - 1) * run.spacing[name] for name in run.planned)
     assert run.window_end == pytest.approx(run.window_start + last)
+
+
+async def test_a_chunk_is_marked_though_a_person_has_begun_another_pass_meanwhile() -> None:
+    bench = fresh(catalogue(30))
+    await started(bench, schedule_id="core")
+    name = next(iter(bench.world.runs.runs))
+    put = bench.world.tasks.create
+
+    async def opened_meanwhile(tasks: Any) -> int:
+        new = await put(tasks)
+        run = bench.world.runs.runs[name]
+        bench.world.runs.runs[name] = replace(run, pass_no=run.pass_no + 1)
+        return new
+
+    bench.world.tasks.create = opened_meanwhile  # type: ignore[method-assign]
+    await bench.clock.run(bench.planner.chunk(PlanMessage(name, 0)))
+    assert bench.world.runs.runs[name].chunks_done == {0}

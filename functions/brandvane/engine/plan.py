@@ -6,6 +6,7 @@ only; ``chunk`` writes one chunk. A plan that stands still is begun again by the
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ from brandvane.task import Task
 LEAD_S = 20.0  # the first task is due this long after planning begins: time to write it and to dispatch it
 PUTS_PER_SECOND = 150  # a platform and chunk; two chunks are written at a time (DESIGN §4.1: below 300)
 BATCH_TASKS = 50
+PUT_TRIES = 3  # of a single record, each with the client's own tries
 STALLED_S = 120.0
 EARLY_TICK_S = 60.0  # a schedule that fires a moment before its time means that time
 DISPATCH_HORIZON_S = 75.0 + 60.0
@@ -242,11 +244,20 @@ class Planner:
         catalogue = await self._catalogues.load(run.catalogue_version)
         tasks = self._tasks_of(run, catalogue, message.chunk)
         await self._write(run, tasks)
-        marked = await self._runs.mark(run.run_id, run.pass_no, "chunks_done", message.chunk, self._clock.now())
+        marked = await self._marked(run, message.chunk)
         if marked is not None and len(marked.chunks_done) == run.chunks:
             await self._complete(marked)
         if tasks and tasks[0].next_execute_time < self._clock.now() + DISPATCH_HORIZON_S:
             await self._functions.invoke("dispatcher", NEW_TASKS)
+
+    async def _marked(self, run: Run | None, chunk: int) -> Run | None:
+        """Mark a chunk as written, whatever pass the run has come to meanwhile: a person may have opened tasks of it again."""
+        marked = None
+        while run is not None and marked is None and chunk not in run.chunks_done:
+            marked = await self._runs.mark(run.run_id, run.pass_no, "chunks_done", chunk, self._clock.now())
+            if marked is None:
+                run = await self._runs.get(run.run_id)
+        return marked
 
     async def _complete(self, run: Run) -> None:
         if await self._runs.change(run.run_id, {"plan_complete": False}, {"plan_complete": True}) is not None:
@@ -269,19 +280,25 @@ class Planner:
             await self._clock.sleep(least - (self._clock.now() - began))
 
     async def _put(self, batch: Sequence[Task]) -> None:
-        """Put a batch; what fails is tried again in halves, because on a bad day some of many puts always fail.
+        """Put a batch, and one by one if that fails: on a bad day some of many puts always fail.
 
         Raises:
-            Unavailable: a single put failed too.
+            Unavailable: a record could not be put by itself either.
         """
         try:
             await self._tasks.create(batch)
         except Unavailable:
-            if len(batch) == 1:
-                raise
-            middle = len(batch) // 2
-            await self._put(batch[:middle])
-            await self._put(batch[middle:])
+            await asyncio.gather(*(self._put_one(task) for task in batch))
+
+    async def _put_one(self, task: Task) -> None:
+        for tries_left in range(PUT_TRIES - 1, -1, -1):
+            try:
+                await self._tasks.create([task])
+            except Unavailable:
+                if not tries_left:
+                    raise
+            else:
+                return
 
 
 def describe(started: Started) -> dict[str, Any]:

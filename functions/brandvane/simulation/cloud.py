@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from brandvane.ports import Unavailable
 from brandvane.simulation.cloud_lag import Behind
-from brandvane.simulation.faults import Faults, Trouble
+from brandvane.simulation.faults import Faults, Trouble, calmed
 from brandvane.simulation.host import Host
 from brandvane.simulation.latencies import LATENCIES
 from brandvane.simulation.memory_blobs import MemoryBlobs
@@ -77,6 +77,10 @@ class Service:
         self._troubles = [each for each in faults.troubles if each.what == name]
         self._started = started
         self._calm = not self._troubles and not self._lost
+
+    def calm(self) -> None:
+        """From now on replies are lost in windows of trouble only."""
+        self._lost = 0.0
 
     async def call(
         self,
@@ -193,6 +197,12 @@ class Cloud:
         self.sqs = self._service("sqs", "sqs", "sqs")
         self.s3 = self._service("s3", "s3", "s3")
         self.functions = self._service("lambda", "lambda_async", "lambda_async")
+
+    def calm(self) -> None:
+        """The storm is over."""
+        self.faults = calmed(self.faults)
+        for service in (self.dynamodb, self.sqs, self.s3, self.functions):
+            service.calm()
 
     def _service(self, name: str, write: str, read: str) -> Service:
         return Service(

@@ -98,7 +98,34 @@ class Faults:
     slow_people: float = 0.0  # share of commands that stand still at one of their awaits
 
 
+def calmed(faults: Faults) -> Faults:
+    """What is left when the storm is over: the platforms' usual failures, what people do, clocks and releases as they are."""
+    return replace(faults, **{name: getattr(NONE, name) for name in _STORM})
+
+
 NONE = Faults()
+_STORM = (
+    "kill",
+    "stall",
+    "kill_at_reply",
+    "stall_at_reply",
+    "stall_before",
+    "deaths_a_day",
+    "throttled",
+    "async_lost",
+    "async_doubled",
+    "async_late_s",
+    "tick_missed",
+    "tick_doubled",
+    "tick_late_s",
+    "message_doubled",
+    "message_late",
+    "message_jitter_s",
+    "entry_failed",
+    "delete_lost",
+    "reply_lost",
+    "slow_people",
+)
 # How the rates follow from the published figures: docs/simulation.md.
 ARTICLE = Faults(
     name="article",

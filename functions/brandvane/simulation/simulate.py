@@ -33,6 +33,7 @@ from brandvane.task import Change
 
 LOOK_S = 5.0
 GRACE_S = 3 * 3600.0  # a run that has not ended this long after its deadline never will
+STORM_S = 3600.0  # faults strike until so long after the deadline: a run ends when they do, if not before
 SETTLE_S = 1200.0
 PUSHED_S = 3.0  # the catalogue is pushed this long after the window's start, by all clocks
 
@@ -104,6 +105,7 @@ class Simulation:
         for settings in scenario.settings():
             planned = scenario.total // scenario.platforms
             auditor.platform(settings.name, settings.rate, settings.in_flight, self.faults.clock_skew_s, planned)
+        loop.call_later(scenario.window[2] - scenario.epoch + STORM_S, cloud.calm)
         fleet = self._fleet(cloud)
         if self.prepare is not None:
             self.prepare(fleet)
