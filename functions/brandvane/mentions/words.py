@@ -24,8 +24,19 @@ _HAN_RUN = re.compile(f"[{HAN}]*")
 # What a longer word has besides a name when it is a compound of the name: 丰田汽车, 微软公司, 韩国三星.
 _COMPANY = re.compile(
     "公司|集团|股份|有限|企业|品牌|中国|电器|电子|电脑|手机|汽车|空调|家电|冰箱|电视|软件|技术|科技|研究院|网|搜|云|车|机|系|杯|版"
+    "|保险|银行|证券|控股|通讯|通信|昭阳|拼音"
     "|日本|韩国|美国|德国|法国|瑞典|青岛|上海|北京|一汽|广汽|东风|长安"
 )
+# A rare name (耐克, 本田) has no other sense that a longer word could be made of, so that what follows it is a product or a line of
+# business. Other words do begin with its characters: places (亚马逊河, 三星堆), foreign names (阿里斯托), sayings (百事大吉).
+_COINED_MAX = 1_200  # occurrences; above it stand periods, places and everyday words (现代, 长安, 春秋)
+_GOODS = re.compile("[鞋酒牌通店奶茶笔裤锅灯表]")
+_OTHER = re.compile(
+    r".*[无不如于之在而].*|.*[级堆期者性化族乡镇县市区村州省河湖江山岛港街路]|[大中小]?学[校院]?|大[吉街道业]|地区|主义|战国|时代|举行|宴会|骤雨"
+    r"|幸之助|.*[男郎]|十.|[斯诺兹亚娅尔克罗特拉达巴里伊莎白利维娜曼顿蒂波普汗夫盖力丝托芬亨]+"
+)
+_OTHER_WORDS = frozenset({"百事通", "富士通"})  # end like goods and are none
+_CHOSEN = re.compile(r"(?:还是|还|和|或|与|吧|呢|吗|比|更|就|没|空调|冰箱|电|洗|家电|品牌|产品|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +111,21 @@ def _cut(lead: str, name: str, tail: str) -> Cut:
     word = text[min(a for a, _ in over) : max(b for _, b in over)]
     if len(over) == 1 and name in word:
         besides = word.replace(name, "", 1)
-        if _COMPANY.search(besides):
+        if _COMPANY.search(besides) or (word.startswith(name) and _sells(name, besides)):
             return Cut(whole=True)
+    if lead.endswith("选") and name.endswith("的") and word.startswith("选" + name[0]) and _CHOSEN.match(tail):
+        return Cut(whole=True)  # 就选美的 chooses a brand, 选美的冠军 has won a contest
     return Cut(whole=False, word=word, close=split - free < _CLOSE)
+
+
+def _sells(name: str, rest: str) -> bool:
+    """Is the word of a name and ``rest`` a product or business of whoever has that name (耐克鞋, 雀巢咖啡)?"""
+    known = _words()
+    if name in known.common or known.costs.get(name, known.unknown) < log(known.total / _COINED_MAX):
+        return False
+    if len(rest) == 1:
+        return _GOODS.fullmatch(rest) is not None and name + rest not in _OTHER_WORDS
+    return _OTHER.fullmatch(rest) is None
 
 
 def _best(text: str, start: int, end: int, own: float) -> tuple[float, list[tuple[int, int]]]:
