@@ -12,6 +12,7 @@ from brandvane.catalogue_faults import did_you_mean
 from brandvane.catalogue_nodes import Scalar
 from brandvane.catalogue_questions import QuestionDraft
 from brandvane.catalogue_record import Record
+from brandvane.mentions.folding import fold_term
 
 _ALL_WORDS = frozenset({ALL, "*", "全部", "所有"})
 
@@ -26,7 +27,7 @@ class BrandIndex:
         nameless = [draft for draft in drafts if not draft.brand.id]
         self._excused = frozenset(draft.written_id for draft in nameless)
         self._excused_topics = frozenset(folded(topic) for draft in nameless for topic in draft.brand.topics)
-        self._by_term = {folded(text): draft.brand.id for draft in drafts for text, _, _ in draft.terms()}
+        self._by_term = {fold_term(text): draft.brand.id for draft in drafts for text, _, _ in draft.terms()}
         topics: dict[str, dict[str, None]] = defaultdict(dict)
         for draft in drafts:
             for topic in draft.brand.topics if draft.brand.id else ():
@@ -42,7 +43,7 @@ class BrandIndex:
                 good[item.text] = None
             if item.text in self._known or item.text in self._excused:
                 continue
-            named = self._by_term.get(folded(item.text))
+            named = self._by_term.get(fold_term(item.text))
             remedy = f"Write its id: '{named}'" if named else did_you_mean(item.text, self.ids, "Add it to the brands")
             record.fault(field, "unknown brand", remedy, row=item.row, value=item.text)
         return tuple(good)
@@ -61,7 +62,7 @@ class BrandIndex:
 
 
 def check_brands(drafts: Sequence[BrandDraft], index: BrandIndex) -> None:
-    """Competitors exist and are others; no name or alias belongs to two brands."""
+    """Competitors exist and are others; each name or alias can be found, and none is that of two brands to the matcher."""
     owners: dict[str, tuple[str, int]] = {}
     for draft in drafts:
         index.check(draft.competitors, draft.record, "competitors")
@@ -70,7 +71,14 @@ def check_brands(drafts: Sequence[BrandDraft], index: BrandIndex) -> None:
                 draft.record.fault("competitors", "a brand's own id", "Remove it", row=item.row, value=item.text)
         for text, field, row in draft.terms():
             label = draft.brand.id or draft.brand.name
-            owner, owner_row = owners.setdefault(folded(text), (label, row))
+            term = fold_term(text)
+            if not any(character.isalnum() for character in term):
+                remedy = (
+                    "Write a name with a letter or digit: a mere sign stands in every answer, an invisible one in none"
+                )
+                draft.record.fault(field, "a name without a letter or digit", remedy, row=row, value=text)
+                continue
+            owner, owner_row = owners.setdefault(term, (label, row))
             if owner != label:
                 draft.record.fault(
                     field,

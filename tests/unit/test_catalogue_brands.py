@@ -88,6 +88,20 @@ def test_an_alias_is_shared_in_any_letter_case_and_width(other: str) -> None:
     assert only(brands(f"- {{id: a, name: OPPO}}\n- {{id: b, name: B, aliases: [{other}]}}\n")).value == other
 
 
+@pytest.mark.parametrize(
+    ("name", "other"), [("华为", "華為"), ("Nestlé", "Nestle"), ("Levi's", "Levi’s"), ("Coca-Cola", "Coca\u2010Cola")]
+)
+def test_two_names_that_are_one_to_the_matcher_are_a_fault(name: str, other: str) -> None:
+    fault = only(brands(f'- {{id: a, name: "{name}"}}\n- {{id: b, name: "{other}"}}\n'))
+    assert (*place(fault), fault.message) == ("brands.yaml", 2, "name", other, "also a name of 'a' (row 1)")
+
+
+@pytest.mark.parametrize("name", [".", "\u200b", "™", "+-", "。"])
+def test_a_name_without_a_letter_or_digit_is_a_fault(name: str) -> None:
+    fault = only(brands(f'- {{id: a, name: A, aliases: ["{name}"]}}\n'))
+    assert (*place(fault)[:3], fault.message) == ("brands.yaml", 1, "aliases", "a name without a letter or digit")
+
+
 def test_an_alias_that_repeats_the_brands_own_name_is_no_fault() -> None:
     assert good(brands("- {id: a, name: Nike, aliases: [NIKE, nike]}\n")).brands[0].aliases == ("NIKE", "nike")
 
