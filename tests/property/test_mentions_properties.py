@@ -200,6 +200,17 @@ def test_hostile_text_around_names_is_read_to_its_end(piece: str) -> None:
     MATCHER.read(piece * (100_000 // len(piece)) + "\nAcme\n" + piece * (100_000 // len(piece)))
 
 
+@pytest.mark.parametrize("sign", [".", ".'", "!", "(", "的"])
+def test_a_name_with_a_hundred_thousand_signs_behind_it_in_one_word_is_read_to_its_end(sign: str) -> None:
+    assert [m.brand for m in MATCHER.read("Acme" + sign * (100_000 // len(sign)) + "x").mentions] == ["acme"]
+
+
+@pytest.mark.parametrize("lead", ["| Rank | Name |\n|---|---|\n| 1 | ", "# x\n# y\n# ", "1. ", "**"])
+@pytest.mark.parametrize("piece", ["Acme ", "(Acme ", "Acme's ", '"Acme '])
+def test_hostile_numbers_of_names_in_one_heading_are_read_to_their_end(lead: str, piece: str) -> None:
+    assert len(MATCHER.read(lead + piece * (80_000 // len(piece))).mentions) == 80_000 // len(piece)
+
+
 @pytest.mark.parametrize(
     "piece", ["小米", "大众", "Acme ", "Target. ", "1. Acme\n", "Acme\u0301 ", "小米粥", "- 小米：x\n"]
 )

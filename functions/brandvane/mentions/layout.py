@@ -40,6 +40,7 @@ _ORDER = re.compile(
 )
 _QUOTED = re.compile(r"[\"“《][^\"”》]*$")
 _SEVERAL = re.compile(r"[,，、]")
+_HEADING_MAX = 500  # code points; a longer cell or line heads nothing, and each name in it would be judged by all of it
 _OPEN, _CLOSE = "(（[", ")）]"
 Span = tuple[int, int]
 
@@ -87,6 +88,8 @@ class Layout:
         lists = lists_of(self._text, self._lines)
         for current in lists:
             for item in current.items:
+                if item.end - item.start > _HEADING_MAX:
+                    continue
                 for index in range(bisect_right(starts, item.start - 1), bisect_right(starts, item.end - 1)):
                     if spans[index][1] <= item.end and self._names(item, spans[index]):
                         held.setdefault(id(current), []).append((item, index))

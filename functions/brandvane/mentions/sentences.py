@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 
 PIECE_MAX = 300  # code points: a text without full stops must not put itself whole beside every mention
-_BOUNDARY = re.compile(r"[。！？!?]+[\"'”’」』）)\]]*|\.+[\"'”’)\]]*(?=\s|$)|[\r\n]+")
+# A run of dots is looked at from its first dot only: from each of them, a long run that ends no sentence would be quadratic.
+_BOUNDARY = re.compile(r"[。！？!?]+[\"'”’」』）)\]]*|(?<!\.)\.+[\"'”’)\]]*(?=\s|$)|[\r\n]+")
 
 
 class Sentences:
