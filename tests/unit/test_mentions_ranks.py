@@ -6,6 +6,7 @@ import pytest
 
 from brandvane.catalogue import Brand
 from brandvane.mentions.matcher import BrandMatcher
+from brandvane.mentions.mention import Stance
 
 MATCHER = BrandMatcher(
     [Brand(id="ash", name="Ash", aliases=("阿什",)), Brand(id="birch", name="Birch"), Brand(id="cedar", name="Cedar")]
@@ -52,6 +53,21 @@ def ranks(text: str) -> dict[str, int | None]:
         "Try these:\n**Oak**: good\n**Ash**: good\n**Birch**: good",
         "| Rank | Name |\n|---|---|\n| 1 | Oak |\n| 2 | Ash |\n| 3 | Birch |",
         "| 排名 | 品牌 |\n| --- | --- |\n| 1 | Oak |\n| 2 | Ash |\n| 3 | Birch |",
+        "| # | Name |\n|---|---|\n| 1 | Oak |\n| 2 | Ash |\n| 3 | Birch |",
+        "| No. | Name |\n|---|---|\n| 1 | Oak |\n| 2 | Ash |\n| 3 | Birch |",
+        "| 序号 | 品牌 |\n|---|---|\n| 1 | Oak |\n| 2 | Ash |\n| 3 | Birch |",
+        "| Name | Rank |\n|---|---|\n| Oak | 1 |\n| Ash | 2 |\n| Birch | 3 |",
+        "| 排名 | 品牌 |\n|---|---|\n| 第一名 | Oak |\n| 第二名 | Ash |\n| 第三名 | Birch |",
+        "①Oak②Ash③Birch",
+        "①Oak：好 ②Ash：好\n③Birch：好",
+        '1. “Oak”\n2. “Ash” is great\n3. "Birch"',
+        "1. 2024 Oak One\n2. 2024 Ash One\n3. 2024 Birch One",
+        "1. Oak One (2021)\n2. Ash One (2022)\n3. Birch One (2024)",
+        "1. 2014款Oak\n2. 2019款Ash\n3. 2024款Birch",
+        "1. Oak One (2019)\n2. Ash One (2024)\n3. Birch One (2020)",
+        "I do not like Elm, but buy these:\n1. Oak\n2. Ash\n3. Birch",
+        "I can't recommend these enough:\n1. Oak\n2. Ash\n3. Birch",
+        "不推荐小品牌，推荐以下：\n1. Oak\n2. Ash\n3. Birch",
         "> 1. Oak\n> 2. Ash\n> 3. Birch",
         "1. [Oak](https://o.com): x\n2. [Ash](https://a.com): x\n3. [Birch](https://b.com): x",
         "1. Oak\r\n2. Ash\r\n3. Birch",
@@ -99,6 +115,21 @@ def test_a_timeline_gives_no_ranks() -> None:
         "birch": None,
         "cedar": None,
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would not recommend these:\n1. Ash\n2. Birch",
+        "I don’t recommend the following:\n\n- Ash\n- Birch",
+        "## Brands to avoid\n\n1. Ash\n2. Birch",
+        "不推荐的品牌：\n1. Ash\n2. Birch",
+        "Avoid these:\n\n| Rank | Name |\n|---|---|\n| 1 | Ash |\n| 2 | Birch |",
+    ],
+)
+def test_a_list_of_what_is_not_recommended_gives_no_ranks_and_a_negative_stance(text: str) -> None:
+    assert ranks(text) == {"ash": None, "birch": None}
+    assert [m.stance for m in MATCHER.read(text).mentions] == [Stance.NEGATIVE, Stance.NEGATIVE]
 
 
 def test_steps_give_no_ranks() -> None:

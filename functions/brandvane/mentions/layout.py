@@ -11,7 +11,8 @@ from brandvane.mentions.lines import Line, LineKind, lines_of
 from brandvane.mentions.lists import Item, ItemList, ListKind, lists_of
 from brandvane.mentions.mention import Kind
 
-_YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
+_YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9]|[ \t]?款)")
+_MODEL_YEARS = 3  # products on sale are of a few years; what tells a history goes over more
 _ASKS = re.compile(r"[?？]")
 # "Apple's reaction" is no product; "Apple's iPad" is one.
 _MANNER = re.compile(
@@ -39,6 +40,16 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“《][^\"”》]*$")
+_QUOTES = ('"', "“")  # around the name that the heading is about
+_CLAUSE = re.compile(r"[,;.!?，。；！？](?=.)")
+_LEAD_MAX = 300  # code points of the line before a list that are looked at
+# What announces a list of what is not recommended.
+_WARNS = re.compile(
+    r"(?:\bnot|\bcannot|n['’]t|\bnever)(?: \w+){0,2} (?:recommend(?:ed)?|suggest|advise|buy|choose|trust)\b(?!.*\b(?:enough|too))"
+    r"|\b(?:avoid|steer clear of|stay away from|skip)(?: \w+){0,3}[ :：*_]*$"
+    r"|不(?:太|大)?推荐|不建议(?:购买|选购|选择|使用|考虑|买|选)|避免(?:购买|选购|选择|买|选)|不要(?:购买|选购|选择|买|选|碰)|避雷|踩雷|黑榜|慎[买选购]",
+    re.IGNORECASE,
+)
 _SEVERAL = re.compile(r"[,，、]")
 _HEADING_MAX = 500  # code points; a longer cell or line heads nothing, and each name in it would be judged by all of it
 _OPEN, _CLOSE = "(（[", ")）]"
@@ -50,6 +61,7 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self.warned: set[int] = set()  # of the spans last ranked: those in lists of what is not recommended
 
     @cached_property
     def _lines(self) -> list[Line]:
@@ -96,6 +108,9 @@ class Layout:
         marked = any(current.kind is not ListKind.HEADED and id(current) in held for current in lists)
         for current in lists:
             named = held.get(id(current), [])
+            if named and self._warned_of(current):
+                self.warned.update(index for _, index in named)
+                continue
             if not named or not self._recommends(current, named, held) or (current.kind is ListKind.HEADED and marked):
                 continue
             for item, index in named:
@@ -120,9 +135,18 @@ class Layout:
         lines = [self._lines[item.line] for item in items]
         asks = sum(bool(_ASKS.search(self._text, line.end - 3, line.end)) for line in lines)
         asks = max(asks, sum(bool(_ASKS.search(heading)) for heading in headings))
-        dated = sum(bool(_YEAR.search(heading)) for heading in headings)
         staged = sum(item.step for item in items)
-        return max(asks, staged) < max(half, 1) and dated < max(half, 2)
+        return max(asks, staged) < max(half, 1) and not _is_timeline(headings)
+
+    def _warned_of(self, current: ItemList) -> bool:
+        """Does the line before the list say that what follows is not to be had?"""
+        before = current.items[0].line - (3 if current.kind is ListKind.TABLE else 1)  # a table has a head and a rule
+        if before < 0 or self._lines[before].kind not in (LineKind.PROSE, LineKind.HEADING):
+            return False
+        line = self._lines[before]
+        clause = _CLAUSE.split(self._text[max(line.content, line.end - _LEAD_MAX) : line.end].rstrip())[-1]
+        leads = line.kind is LineKind.HEADING or clause.rstrip("*_ ").endswith((":", "："))
+        return leads and _WARNS.search(clause) is not None
 
     def _names(self, item: Item, span: Span) -> bool:
         """Does the heading name the brand itself, and not something of it, or as an example?"""
@@ -135,7 +159,8 @@ class Layout:
         ):
             return False
         before = self._text[item.start : start]
-        if _ADJUNCT.search(before[-20:]) or _QUOTED.search(before) or len(_SEVERAL.findall(heading)) > 1:
+        quoted = _QUOTED.search(before) and before.strip() not in _QUOTES
+        if _ADJUNCT.search(before[-20:]) or quoted or len(_SEVERAL.findall(heading)) > 1:
             return False
         opened = max(before.rfind(sign) for sign in _OPEN)
         if opened < 0 or max(before.rfind(sign) for sign in _CLOSE) > opened:
@@ -144,3 +169,11 @@ class Layout:
         inside = self._text[item.start + opened + 1 : closes]
         # A gloss is one name; several are examples.
         return not re.search(r"[,，、/]|e\.g|如|\blike\b|such as|\bor\b|\band\b", inside)
+
+
+def _is_timeline(headings: Sequence[str]) -> bool:
+    """Do most headings bear years that run in one direction over more than the years of models on sale?"""
+    years = [int(found[0]) for heading in headings if (found := _YEAR.search(heading))]
+    if len(years) < max(len(headings) / 2, 2) or max(years) - min(years) <= _MODEL_YEARS:
+        return False
+    return years in (sorted(years), sorted(years, reverse=True))

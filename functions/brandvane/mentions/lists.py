@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from brandvane.mentions.item_headings import BOLD, STOPS, STRAY, heading_of, label_end
-from brandvane.mentions.lines import Line, LineKind
+from brandvane.mentions.lines import Line, LineKind, value_of
 
 _STEP = re.compile(r"(?:step|phase|day|week)[ \t]?[0-9]|第[一二三四五六七八九十0-9]+[步天周]", re.IGNORECASE)
 _RANK_HEAD = re.compile(r"[ \t*]*(?:rank(?:ing)?|position|排名|名次|排行|位次)[ \t*]*", re.IGNORECASE)
+_NUMBER_HEAD = re.compile(r"[ \t*]*(?:\#|no\.?|nr\.?|№|序号|编号)[ \t*]*", re.IGNORECASE)  # only at the row's begin
+_PLACE = re.compile(
+    r"[ \t*]*(?:[^0-9|]{0,20}(?P<digits>[0-9]{1,3})|第?(?P<chinese>[一二三四五六七八九十]{1,3})[名位]?[ \t*]*$)"
+)
+_CIRCLED = re.compile("[\u2460-\u2473\u2776-\u277f\u2780-\u2793]")
 
 
 class ListKind(StrEnum):
@@ -74,10 +79,27 @@ def _marked(text: str, lines: list[Line]) -> list[ItemList]:
         ordinal = (
             len(current.items) + 1 if current.kind is ListKind.BULLETED or _repeats(current, line) else line.number
         )
-        begins, ends = heading_of(text, line.content, line.end)
+        end = line.end
+        more = _on_the_line(text, line) if line.style == "circled" else []
+        if more:
+            end = more[0].start()
+        begins, ends = heading_of(text, line.content, end)
         current.items.append(Item(ordinal, begins, ends, index, bool(_STEP.match(text, line.content, line.end))))
         current.last = line.number
+        for at, mark in enumerate(more):
+            until = more[at + 1].start() if at + 1 < len(more) else line.end
+            current.last += 1
+            current.items.append(Item(current.last, *heading_of(text, mark.end(), until), index))
         broken = False
+    return found
+
+
+def _on_the_line(text: str, line: Line) -> list[re.Match[str]]:
+    """The markers within a line that count on from its own: ①Sony②Bose."""
+    found: list[re.Match[str]] = []
+    for mark in _CIRCLED.finditer(text, line.content, line.end):
+        if value_of(mark[0]) == line.number + len(found) + 1:
+            found.append(mark)
     return found
 
 
@@ -182,20 +204,29 @@ def _tables(text: str, lines: list[Line]) -> list[ItemList]:
     for at, line in enumerate(lines):
         if line.kind is not LineKind.RULE or at == 0 or lines[at - 1].kind is not LineKind.ROW:
             continue
-        heads = _cells(text, lines[at - 1])
-        if not heads or not _RANK_HEAD.fullmatch(text[slice(*heads[0])]):
+        column = _rank_column([text[slice(*head)] for head in _cells(text, lines[at - 1])])
+        if column is None:
             continue  # rows of a table without a column of ranks are in no order
         current = ItemList(ListKind.TABLE)
         for index in range(at + 1, len(lines)):
             if lines[index].kind is not LineKind.ROW or lines[index].gap:
                 break
             cells = _cells(text, lines[index])
-            number = re.search(r"[0-9]{1,3}", text[slice(*cells[0])]) if len(cells) > 1 else None
-            if number:
-                current.items.append(Item(int(number[0]), *cells[1], index))
+            place = _PLACE.match(text[slice(*cells[column])]) if len(cells) > max(1, column) else None
+            if place:
+                named = cells[0 if column else 1]
+                current.items.append(Item(value_of(place["digits"] or place["chinese"]), *named, index))
         if current.items:
             found.append(current)
     return found
+
+
+def _rank_column(heads: list[str]) -> int | None:
+    """The number of the column that ranks the rows; a mere number ranks them where it comes first, as in a list."""
+    for column, head in enumerate(heads):
+        if _RANK_HEAD.fullmatch(head) or (column == 0 and _NUMBER_HEAD.fullmatch(head)):
+            return column
+    return None
 
 
 def _cells(text: str, line: Line) -> list[tuple[int, int]]:

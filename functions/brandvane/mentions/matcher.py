@@ -98,7 +98,7 @@ class BrandMatcher:
             return Reading()
         page = _Page(text, folded, prose)
         good = [hit for hit, sense in zip(hits, senses, strict=True) if sense.verdict is not Verdict.NO]
-        ranks = iter(page.layout.ranks([page.span(hit) for hit in good]))
+        ranks = enumerate(page.layout.ranks([page.span(hit) for hit in good]))
         orders: dict[str, int] = {}
         echoed = self._named_in(prompt) if prompt else frozenset()
         mentions, rejected = [], []
@@ -108,12 +108,15 @@ class BrandMatcher:
                 continue
             brand = hit.name.brand
             stance = page.stance(hit)
+            index, rank = next(ranks)
+            if stance is Stance.NEUTRAL and index in page.layout.warned:
+                stance = Stance.NEGATIVE
             mentions.append(
                 page.mention(
                     hit,
                     sense,
                     visible=stance is not Stance.ABSENT,
-                    rank=next(ranks),
+                    rank=rank,
                     order=orders.setdefault(brand, len(orders) + 1),
                     stance=stance,
                     self_mention=bool(platform) and self._is_own(platform, hit.name),
