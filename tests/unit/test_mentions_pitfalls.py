@@ -140,6 +140,10 @@ def test_traditional_and_simplified_characters_are_the_same(text: str, name: str
         ("实现现代化", "现代"),
         ("中兴大学的学生", "中兴"),
         ("暴风骤雨", "暴风"),
+        ("水天海天一色", "海天"),
+        ("快手快脚", "快手"),
+        ("伊利诺伊州", "伊利"),
+        ("铃木秀男", "铃木"),
         ("选美的冠军", "美的"),
     ],
 )
@@ -411,4 +415,4 @@ def test_brands_are_numbered_in_the_order_of_their_first_mention() -> None:
 
 
 def test_the_rules_have_a_version() -> None:
-    assert BrandMatcher([]).version == "2"
+    assert BrandMatcher([]).version == "3"

@@ -51,7 +51,7 @@ class Matcher(Protocol):
 class BrandMatcher:
     """Whole names, longest first, none overlapping, all brands in one pass; what a hit means is decided by its brand's rules."""
 
-    version = "2"
+    version = "3"
 
     def __init__(self, brands: Iterable[Brand]) -> None:
         self._names = names_of(brands)
