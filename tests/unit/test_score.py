@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from brandvane.answer import pack
+from brandvane.answer import Citation, pack
 from brandvane.catalogue import Brand, Question
 from brandvane.engine.answer_reader import Reader
 from brandvane.engine.buckets import plan_buckets
@@ -218,6 +218,23 @@ async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
     result = await score_bucket(RUN_ID, BUCKET, reader, case.world.results, case.world.blobs)
     assert [item.reason for item in result.unreadable] == ["IndexError in matcher " + BrandMatcher.version]
     assert result.mention_count == 3
+
+
+async def test_an_answer_with_a_hostile_citation_is_read_like_any_other() -> None:
+    hostile = replace(answer(TEXT), citations=(Citation("https://www.google.com/url?q=https://[sony"),))
+    case = Case()
+    await case.begin([row(None, stored=pack(hostile)), row(TEXT, sample=2)])
+    done = await case.score()
+    assert (done.rows, done.mentions, done.unreadable) == (2, 6, 0)
+
+
+async def test_an_answer_whose_citations_cannot_be_read_is_recorded_and_the_others_go_on() -> None:
+    broken = replace(answer(TEXT), citations=(Citation(7),))  # type: ignore[arg-type]  # as somebody else may have stored it
+    case = Case()
+    await case.begin([row(None, stored=pack(broken)), row(TEXT, sample=2)])
+    result = await score_bucket(RUN_ID, BUCKET, Reader.of(catalogue()), case.world.results, case.world.blobs)
+    assert [item.reason for item in result.unreadable] == ["TypeError in the answer's citations"]
+    assert (result.rows, result.mention_count) == (2, 3)
 
 
 async def test_a_store_that_refuses_is_not_taken_for_an_unreadable_answer() -> None:

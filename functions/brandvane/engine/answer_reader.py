@@ -50,7 +50,7 @@ class Reader:
         return cls(make(catalogue.brands), Roles(catalogue), SourceReader(catalogue.brands), corrections or {})
 
     def read(self, read: ReadRow) -> Said:
-        """Read a row's answer. Never raises for what it holds: a matcher that stumbles is a fault of this row alone."""
+        """Read a row's answer. Never raises for what it holds: what stumbles over it makes a fault of this row alone."""
         row = read.row
         named = self._names(self.roles.text(row.prompt_hash))
         roles = self.roles.named(self.roles.of(row.prompt_hash, row.question_ids), named)
@@ -61,7 +61,11 @@ class Reader:
             found = self.read_answer(row, read.answer)
         except Exception as error:  # an answer that a matcher stumbles over is recorded; the bucket goes on
             return Said(roles, about, fault=f"{type(error).__name__} in matcher {self.matcher.version}")
-        return Said(roles, about, found, self.sources.read(read.answer.citations))
+        try:
+            sources = self.sources.read(read.answer.citations)
+        except Exception as error:  # as above: platforms send whatever they like as an address
+            return Said(roles, about, fault=f"{type(error).__name__} in the answer's citations")
+        return Said(roles, about, found, sources)
 
     def read_answer(self, row: ResultRow, answer: Answer) -> Corrected:
         """The mentions of an answer, corrected."""
