@@ -15,11 +15,13 @@ import pytest
 from brandvane.answer import Citation, pack
 from brandvane.catalogue import Brand, Question
 from brandvane.engine.answer_reader import Reader
+from brandvane.engine.answers import ReadRow
 from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.json_bytes import json_bytes
 from brandvane.engine.score import score, score_bucket
 from brandvane.engine.scored_objects import mentions_key, mentions_table_key, scores_key
 from brandvane.mentions.matcher import BrandMatcher, Reading
+from brandvane.mentions.roles import Role
 from brandvane.ports import Unavailable
 from brandvane.run import RunState
 from brandvane.task import BUCKETS, Outcome, bucket_of, prompt_hash_of
@@ -313,3 +315,28 @@ async def test_an_answer_to_a_question_that_names_the_brand_in_plain_words_is_br
         "branded": ["oolong"],
         "unbranded": ["sencha"],
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("小米好还是华为好？", {"xiaomi"}),
+        ("联想好还是华为好？", {"lenovo"}),
+        ("Apple or Samsung?", {"apple"}),
+        ("Target or Walmart: where to shop?", {"target"}),
+        ("小米粥怎么煮？", set()),
+        ("Which target audience buys apple pie?", set()),
+    ],
+)
+def test_a_question_names_a_brand_unless_the_matcher_rejects_its_name(question: str, named: set[str]) -> None:
+    brands = (
+        Brand(id="xiaomi", name="小米"),
+        Brand(id="lenovo", name="联想"),
+        Brand(id="apple", name="Apple"),
+        Brand(id="target", name="Target"),
+    )
+    ids = tuple(brand.id for brand in brands)
+    known = replace(catalogue(), brands=brands, questions=(Question(id="q", text=question, brands=ids),))
+    case = row(None, prompt=question, questions=("q",))
+    said = Reader.of(known).read(ReadRow(case, answer("x")))
+    assert {brand for brand, role in said.roles.items() if role is Role.BRANDED} == named

@@ -75,12 +75,16 @@ class Reader:
         return corrected(reading, answer.text, those) if those else Corrected(reading)
 
     def _names(self, prompt: str) -> frozenset[str]:
-        """Brands that a prompt names beyond doubt: an answer repeats them whether it thinks of them or not."""
+        """Brands that a prompt names: an answer repeats them whether it thinks of them or not.
+
+        A doubtful name counts as named. A question is short, so little around "小米好还是华为好？" can decide; taken for a word, the
+        question's own name would be counted as visibility.
+        """
         known = self._named.get(prompt)
         if known is None:
             try:
                 mentions = self.matcher.read(prompt).mentions
             except Exception:  # as for an answer; the prompt then counts as naming nobody
                 mentions = ()
-            known = self._named[prompt] = frozenset(m.brand for m in mentions if not m.doubtful)
+            known = self._named[prompt] = frozenset(m.brand for m in mentions)
         return known
