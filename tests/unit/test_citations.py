@@ -31,6 +31,11 @@ READER = SourceReader(BRANDS)
         ("https://www.google.com/url?sa=t&q=https%3A%2F%2Fash.example%2Fx%3Futm_id%3D1", "https://ash.example/x"),
         ("https://link.zhihu.com/?target=https%3A//ash.example/x", "https://ash.example/x"),
         ("https://www.google.com/url?sa=t&url=https://ash.example/a", "https://ash.example/a"),
+        ("https://www.google.com.hk/url?q=https://ash.example/a&usg=1", "https://ash.example/a"),
+        (
+            "https://google.example/url?q=https://ash.example/a",
+            "https://google.example/url?q=https%3A%2F%2Fash.example%2Fa",
+        ),
         ("https://www.google.com/url?q=https://[ash", "https://google.com/url?q=https%3A%2F%2F%5Bash"),
         ("https://ash.example/x?q=%cb%f7%C4%E1", "https://ash.example/x?q=%CB%F7%C4%E1"),
         ("https://birch.example\\@ash.example", "https://birch.example/@ash.example"),

@@ -239,6 +239,15 @@ async def test_an_answer_whose_citations_cannot_be_read_is_recorded_and_the_othe
     assert (result.rows, result.mention_count) == (2, 3)
 
 
+@pytest.mark.parametrize("wrong", [{"served_model": ["a-1"]}, {"cost_microusd": "250"}, {"latency_s": None}])
+async def test_an_answer_that_cannot_be_counted_is_recorded_and_the_others_go_on(wrong: dict[str, Any]) -> None:
+    case = Case()
+    await case.begin([row(None, stored=pack(replace(answer(TEXT), **wrong))), row(TEXT, sample=2)])
+    result = await score_bucket(RUN_ID, BUCKET, Reader.of(catalogue()), case.world.results, case.world.blobs)
+    assert [item.reason for item in result.unreadable] == ["its model or its numbers are none"]
+    assert (result.rows, result.mention_count) == (2, 3)
+
+
 async def test_a_store_that_refuses_is_not_taken_for_an_unreadable_answer() -> None:
     case = Case()
     await case.begin([row(None, answer_key="answers/large")])

@@ -31,6 +31,7 @@ _LEADS_TO: Mapping[str, tuple[str, ...]] = {
     "link.zhihu.com": ("target",),
     "out.reddit.com": ("url",),
 }
+_GOOGLE = re.compile(r"google\.(?:com?\.)?[a-z]{2,3}")  # google.de, google.com.hk
 _LEADING_PATHS = ("/url", "/l", "/")
 # Hosts whose addresses say nothing about the page; the platform gives the site's host as the title.
 _BY_TITLE = frozenset({"vertexaisearch.cloud.google.com"})
@@ -177,10 +178,11 @@ def _plain(escape: re.Match[str]) -> str:
 
 
 def _leads_to(parts: SplitResult, host: str, pairs: Iterable[tuple[str, str]]) -> str | None:
-    if host not in _LEADS_TO or (parts.path.rstrip("/") or "/") not in _LEADING_PATHS:
+    names = _LEADS_TO.get("google.com" if _GOOGLE.fullmatch(host) else host, ())
+    if not names or (parts.path.rstrip("/") or "/") not in _LEADING_PATHS:
         return None
     values = dict(reversed(list(pairs)))  # of several values the first
-    targets = (values.get(name, "") for name in _LEADS_TO[host])
+    targets = (values.get(name, "") for name in names)
     return next((target for target in targets if target.lower().startswith(("http://", "https://"))), None)
 
 
