@@ -37,6 +37,7 @@ _LEADING_PATHS = ("/url", "/l", "/")
 _BY_TITLE = frozenset({"vertexaisearch.cloud.google.com"})
 _HOST = re.compile(r"[^\W_](?:[\w-]*[^\W_])?(?:\.[^\W_](?:[\w-]*[^\W_])?)+")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_REST = re.compile("[?#]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: no address can hold it
 _UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -162,7 +163,8 @@ def _page(url: str, hops: int = 2) -> tuple[str, str] | None:
 def _as_browsers_read(url: str) -> str:
     """Browsers take a backslash before the query for a slash: ``https://a.example\\@b.example`` is a page of a.example."""
     whole = _LONE_SURROGATE.sub("\ufffd", url.strip())
-    end = next((place for place, character in enumerate(whole) if character in "?#"), len(whole))
+    rest = _REST.search(whole)
+    end = rest.start() if rest is not None else len(whole)
     return whole[:end].replace("\\", "/") + whole[end:]
 
 
