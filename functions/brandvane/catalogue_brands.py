@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from brandvane.catalogue_csv import Columns
 from brandvane.catalogue_faults import Findings, did_you_mean
 from brandvane.catalogue_nodes import Node, Scalar
 from brandvane.catalogue_record import Record, records_of
+from brandvane.catalogue_topics import read_topics
 from brandvane.mentions.rules import KEYS, read_rules
 from brandvane.task import Priority
 
@@ -60,11 +60,6 @@ class BrandDraft:
             yield alias.text, "aliases", alias.row
 
 
-def folded(text: str) -> str:
-    """A name as it is compared: NFKC, letter case and inner spaces levelled."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def read_brands(node: Node | None, file: str, findings: Findings) -> list[BrandDraft]:
     """All brands of a file, in its order; those with faults too, so that questions can be judged by them."""
     drafts = []
@@ -93,9 +88,9 @@ def _brand(record: Record) -> BrandDraft:
         aliases=tuple(dict.fromkeys(alias.text for alias in aliases)),
         domains=tuple(dict.fromkeys(d for d in (_domain(record, item) for item in record.scalars("domains")) if d)),
         competitors=tuple(dict.fromkeys(item.text for item in competitors)),
-        topics=record.texts("topics"),
+        topics=read_topics(record),
         priority=record.choice("priority", PRIORITIES, "normal"),
-        rules=record.free("rules"),
+        rules=record.free("rules", numbers=False),
     )
     for alias in aliases:
         if len(alias.text) > 200:

@@ -1,6 +1,7 @@
 """What does a table from a spreadsheet hold? Its rows become the same nodes that YAML gives.
 
-Separated by comma, semicolon or tab; cells may be quoted and span lines; lists in a cell are separated by ``|``, ``;`` or ``、``.
+Separated by comma, semicolon or tab; cells may be quoted and span lines. Lists in a cell are separated by ``|`` ``;`` ``；`` ``、``
+``，``, or by commas where the cell has none of those; a comma before "Inc." or inside a number is a piece of the name.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from brandvane.catalogue_faults import Findings, did_you_mean
 from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar
 
 DELIMITERS = (",", ";", "\t")
-_LIST = re.compile(r"[|;、；｜]")
+_LIST = re.compile(r"[|;、；｜，]")
+_FORM = r"(?:inc|incorporated|ltd|limited|llc|llp|lp|plc|co|company|corp|corporation|gmbh|ag|kg|s\.?a|n\.?v|b\.?v|pty)"
+_COMMA = re.compile(rf"(?<![0-9]),(?!\s*{_FORM}\b)|,(?![0-9]|\s*{_FORM}\b)", re.IGNORECASE)
 _DECLARATION = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # Excel's own first line
 
 
@@ -52,6 +55,7 @@ def read_csv(text: str, columns: Columns, file: str, findings: Findings) -> List
     if not set(columns.required) <= set(names):
         return None
     records = tuple(_record(row, names, columns, file, findings) for row in rows[1:])
+    _warn_of_commas(rows[1:], names, columns, file, findings)
     return ListNode(records, header.number)
 
 
@@ -139,8 +143,28 @@ def _record(row: _Row, names: list[str | None], columns: Columns, file: str, fin
             continue
         node: Node = Scalar(cell, row.number, plain=False)
         if name in columns.lists:
-            node = ListNode(
-                tuple(Scalar(part.strip(), row.number, plain=False) for part in _LIST.split(cell)), row.number
-            )
+            node = ListNode(tuple(Scalar(part.strip(), row.number, plain=False) for part in _parts(cell)), row.number)
         entries.append((Scalar(name, row.number), node))
     return MapNode(tuple(entries), row.number)
+
+
+def _parts(cell: str) -> list[str]:
+    """The items of a list in a cell."""
+    return (_LIST if _LIST.search(cell) else _COMMA).split(cell)
+
+
+def _warn_of_commas(rows: list[_Row], names: list[str | None], columns: Columns, file: str, findings: Findings) -> None:
+    """A comma may separate or be a piece of a name: tell once where it was taken for the one, and each time for the other."""
+    told = False
+    for row in rows:
+        for name, cell in zip(names, row.cells, strict=False):
+            if name not in columns.lists or "," not in cell:
+                continue
+            for part in _parts(cell):
+                if "," in part:
+                    message, remedy = "the comma counts as a piece of this item", "To separate there, write | instead"
+                    findings.warn(file, message, remedy, row=row.number, field=name or "", value=part.strip())
+            if name == "aliases" and not told and len(_parts(cell)) > 1 and not _LIST.search(cell):
+                told = True
+                message, remedy = "separated at its commas", "Where a name itself has a comma, separate with | instead"
+                findings.warn(file, message, remedy, row=row.number, field=name, value=cell)

@@ -23,6 +23,7 @@ from brandvane.catalogue_nodes import Node
 from brandvane.catalogue_questions import COLUMNS as QUESTION_COLUMNS
 from brandvane.catalogue_questions import read_questions
 from brandvane.catalogue_text import decode
+from brandvane.catalogue_topics import Spellings
 from brandvane.catalogue_yaml import read_yaml
 
 FILE_MAX_BYTES = 8 * 1024 * 1024  # 5,000 questions are about 1 MB; beyond this, it is the wrong file
@@ -130,8 +131,13 @@ def read_catalogue(files: Mapping[str, bytes | None], findings: Findings | None 
     if len(found) or monitor is None:
         return Reading(None, found.faults, found.warnings, rows)
     schedules = tuple(draft.schedule for draft in monitor.schedules)
+    known = [draft.brand for draft in brands]
+    named = [*(brand.topics for brand in known), *(question.topics for question in tracked)]
+    spellings = Spellings(topic for topics in named for topic in topics)
     catalogue = Catalogue(
-        tuple(draft.brand for draft in brands), tuple(tracked), replace(monitor.monitor, schedules=schedules)
+        tuple(replace(brand, topics=spellings.of(brand.topics)) for brand in known),
+        tuple(replace(question, topics=spellings.of(question.topics)) for question in tracked),
+        replace(monitor.monitor, schedules=schedules),
     )
     return Reading(catalogue, (), found.warnings, rows)
 

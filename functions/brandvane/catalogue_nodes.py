@@ -52,18 +52,23 @@ class MapNode:
 Node: TypeAlias = Scalar | ListNode | MapNode
 
 
-def plain_value(node: Node) -> Any:
-    """A node as plain data, for values that are passed on as they are: unquoted scalars become null, truth values and numbers."""
+def plain_value(node: Node, *, numbers: bool = True) -> Any:
+    """A node as plain data, for values that are passed on as they are: unquoted scalars become null, truth values and numbers.
+
+    ``numbers=False`` is for words among which a number may be: ``007`` is not 7.
+    """
     if isinstance(node, ListNode):
-        return [plain_value(item) for item in node.items]
+        return [plain_value(item, numbers=numbers) for item in node.items]
     if isinstance(node, MapNode):
-        return {key.text: plain_value(value) for key, value in node.entries}
+        return {key.text: plain_value(value, numbers=numbers) for key, value in node.entries}
     if not node.plain:
         return node.text
     if node.empty:
         return None
     if node.text.lower() in _WORDS:
         return _WORDS[node.text.lower()]
+    if not numbers:
+        return node.text
     if _INTEGER.fullmatch(node.text) and len(node.text) < 20:
         return int(node.text)
     if _FLOAT.fullmatch(node.text):

@@ -226,7 +226,7 @@ def _parameter(record: Record, parameters: Mapping[str, Any], name: str, low: fl
 
 def _headers(record: Record) -> Mapping[str, str]:
     headers: dict[str, str] = {}
-    for name, value in record.free("headers").items():
+    for name, value in record.free("headers", numbers=False).items():
         if name.casefold() in _SECRET_HEADERS:
             record.fault("headers", "keys never stand in a catalogue", "Run 'brandvane keys set' instead", value=name)
         elif not _HEADER.fullmatch(name) or not isinstance(value, str | int | float) or "\n" in str(value):

@@ -12,6 +12,7 @@ from brandvane.catalogue_csv import Columns
 from brandvane.catalogue_faults import Findings
 from brandvane.catalogue_nodes import Node, Scalar
 from brandvane.catalogue_record import Record, records_of
+from brandvane.catalogue_topics import read_topics
 
 FIELDS = ("id", "text", "language", "locale", "topics", "brands")
 TEXT_MAX = 4_000
@@ -53,7 +54,7 @@ def read_questions(node: Node | None, file: str, findings: Findings) -> list[Que
             text=_text(record),
             language=language_tag(record, "language"),
             locale=language_tag(record, "locale"),
-            topics=record.texts("topics"),
+            topics=read_topics(record),
         )
         if question.id and question.id in seen:
             remedy = f"Choose another; the first one is in row {seen[question.id]}"

@@ -150,10 +150,10 @@ class Record:
             return None
         return node
 
-    def free(self, field: str) -> dict[str, Any]:
-        """A mapping of anything, as plain data."""
+    def free(self, field: str, *, numbers: bool = True) -> dict[str, Any]:
+        """A mapping of anything, as plain data; without ``numbers`` they stay the text that was typed."""
         node = self.mapping(field)
-        return {} if node is None else {key.text: plain_value(value) for key, value in node.entries}
+        return {} if node is None else {key.text: plain_value(value, numbers=numbers) for key, value in node.entries}
 
     def node(self, field: str) -> Node | None:
         """The field as it was read."""

@@ -40,6 +40,34 @@ def test_a_semicolon_separates_aliases_in_a_table_of_commas() -> None:
     assert good(brands_csv("id,name,aliases\na,A,x; y\n")).brands[0].aliases == ("x", "y")
 
 
+@pytest.mark.parametrize(
+    ("cell", "aliases"),
+    [
+        ("x，y", ("x", "y")),
+        ("x, y,z", ("x", "y", "z")),
+        ("x；y、z", ("x", "y", "z")),
+        ("x，y、z", ("x", "y", "z")),
+        ("x, y|z", ("x, y", "z")),
+        ("A, Inc.", ("A, Inc.",)),
+        ("A Co., Ltd., 甲", ("A Co., Ltd.", "甲")),
+        ("1,000 Things", ("1,000 Things",)),
+    ],
+)
+def test_commas_separate_aliases_where_nothing_else_does(cell: str, aliases: tuple[str, ...]) -> None:
+    assert good(brands_csv(f'id,name,aliases\na,Name,"{cell}"\n')).brands[0].aliases == aliases
+
+
+def test_commas_that_separate_aliases_are_told_once_for_the_file() -> None:
+    (warning,) = brands_csv('id,name,aliases\na,A,"x,y"\nb,B,"v,w"\n').warnings
+    assert (*place(warning), warning.message) == ("brands.csv", 2, "aliases", "x,y", "separated at its commas")
+
+
+def test_every_comma_that_counts_as_a_piece_of_a_name_is_told() -> None:
+    (warning,) = brands_csv('id,name,aliases\na,A,"A, Inc.；甲"\n').warnings
+    assert place(warning) == ("brands.csv", 2, "aliases", "A, Inc.")
+    assert warning.message == "the comma counts as a piece of this item"
+
+
 def test_excels_own_first_line_names_the_separator() -> None:
     assert good(brands_csv("sep=;\r\nid;name\r\na;A\r\n")).brands == (Brand("a", "A"),)
 

@@ -132,3 +132,13 @@ def test_faults_of_all_files_are_reported_at_once_in_order() -> None:
         ("questions.yaml", 1, "text", ""),
         ("questions.yaml", 2, "id", "q"),
     ]
+
+
+def test_a_topic_has_one_spelling_in_the_whole_catalogue() -> None:
+    text = "- {id: a, text: Which?, topics: [Headphones, HEADPHONES]}\n- {id: b, text: What?, topics: [ｓｈｏｅｓ]}\n"
+    assert [question.topics for question in good(questions(text)).questions] == [("headphones",), ("shoes",)]
+
+
+def test_the_word_that_means_every_topic_is_no_topic() -> None:
+    fault = only(questions("- {id: q, text: Which?, topics: [All], brands: all}\n"))
+    assert place(fault) == ("questions.yaml", 1, "topics", "All")

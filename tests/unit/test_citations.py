@@ -30,6 +30,15 @@ READER = SourceReader(BRANDS)
         ("https://[2001:DB8::1]/x", "https://[2001:db8::1]/x"),
         ("https://www.google.com/url?sa=t&q=https%3A%2F%2Fash.example%2Fx%3Futm_id%3D1", "https://ash.example/x"),
         ("https://link.zhihu.com/?target=https%3A//ash.example/x", "https://ash.example/x"),
+        ("https://www.google.com/url?sa=t&url=https://ash.example/a", "https://ash.example/a"),
+        ("https://www.google.com.hk/url?q=https://ash.example/a&usg=1", "https://ash.example/a"),
+        (
+            "https://google.example/url?q=https://ash.example/a",
+            "https://google.example/url?q=https%3A%2F%2Fash.example%2Fa",
+        ),
+        ("https://www.google.com/url?q=https://[ash", "https://google.com/url?q=https%3A%2F%2F%5Bash"),
+        ("https://ash.example/x?q=%cb%f7%C4%E1", "https://ash.example/x?q=%CB%F7%C4%E1"),
+        ("https://birch.example\\@ash.example", "https://birch.example/@ash.example"),
         (
             "https://www.google.com/search?q=https://ash.example/",
             "https://google.com/search?q=https%3A%2F%2Fash.example%2F",
@@ -54,6 +63,23 @@ def test_broken_characters_and_endless_addresses_do_no_harm(url: str) -> None:
     address = normalised(url)
     assert address is not None
     assert len(address) < 20_000
+
+
+def test_pages_whose_queries_are_in_another_encoding_stay_apart() -> None:
+    pages = {normalised(f"https://ash.example/s?wd={word}") for word in ("%CB%F7%C4%E1", "%D0%A1%C3%D7", "%CB%F7")}
+    assert len(pages) == 3
+
+
+def test_a_redirect_to_no_address_is_a_page_of_its_own_host() -> None:
+    sources = READER.read([Citation("https://www.google.com/url?q=https://[ash"), Citation("https://ash.example")])
+    assert [source.domain for source in sources.cited] == ["google.com", "ash.example"]
+
+
+@pytest.mark.parametrize(
+    "url", ["https://[fe80::1%.]/", "https://a..example/", "https://./", "https://..", "https://xn--/"]
+)
+def test_odd_hosts_do_no_harm(url: str) -> None:
+    READER.read([Citation(url)])
 
 
 @pytest.mark.parametrize(
@@ -81,6 +107,8 @@ def test_the_registrable_domain_is_by_the_public_suffix_list(host: str, domain: 
         ("https://splash.example/x", ()),
         ("https://ash.example.org/x", ()),
         ("https://other.example/ash.example", ()),
+        ("https://evil.example\\@ash.example", ()),
+        ("https://evil.example\\.ash.example/x", ()),
         ("https://www.xn--r8jz45g.jp/", ("lime",)),
     ],
 )

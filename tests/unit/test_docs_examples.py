@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from unit.catalogue_samples import good, monitor
+from brandvane.catalogue_brands import COLUMNS as BRAND_COLUMNS
+from brandvane.catalogue_brands import FIELDS as BRAND_FIELDS
+from brandvane.catalogue_monitor import FIELDS as MONITOR_FIELDS
+from brandvane.catalogue_monitor import SCHEDULE_FIELDS
+from brandvane.catalogue_questions import COLUMNS as QUESTION_COLUMNS
+from brandvane.catalogue_questions import FIELDS as QUESTION_FIELDS
+from unit.catalogue_samples import brands, good, monitor
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SAID = {
@@ -38,6 +45,25 @@ def test_an_example_shows_the_naive_shape_and_this_one(name: str) -> None:
 def test_the_page_links_every_example() -> None:
     page = (DOCS / "faults.md").read_text(encoding="utf-8")
     assert all(f"(examples/{name})" in page for name in SAID)
+
+
+def test_the_rules_of_the_page_on_mentions_pass_the_check() -> None:
+    page = (DOCS / "mentions.md").read_text(encoding="utf-8")
+    found = good(brands("brands:\n" + page.split("```yaml\n")[1].split("```")[0]))
+    assert [brand.id for brand in found.brands] == ["volkswagen", "toyota", "target"]
+
+
+def test_the_page_on_the_catalogue_names_every_field_and_header() -> None:
+    page = (DOCS / "catalogue.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
+    for section, columns, fields in (
+        ("Brands", BRAND_COLUMNS, BRAND_FIELDS),
+        ("Questions", QUESTION_COLUMNS, QUESTION_FIELDS),
+    ):
+        told = {word.strip("`") for word in re.split(r"[\s,()|]+", sections[section])}
+        assert {*columns.fields, *fields} <= told
+    for field in (*MONITOR_FIELDS, *SCHEDULE_FIELDS):
+        assert f"| `{field}` |" in sections["Monitor"]
 
 
 def test_the_rows_of_the_page_on_platforms_pass_the_check() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from brandvane.catalogue_files import read_brand_folder
 from brandvane.mentions.rules import read_rules
+from unit.catalogue_samples import brands, good
 
 TERMS = ("Volkswagen", "大众", "VW")
 
@@ -61,6 +62,13 @@ def test_what_is_wrong_is_told_with_its_rule_and_value(raw: dict[str, Any], key:
     _, (fault,) = read_rules(raw, TERMS)
     assert (fault.key, fault.value, fault.message) == (key, value, message)
     assert fault.remedy
+
+
+def test_a_number_among_the_words_stays_as_it_was_typed() -> None:
+    text = "- {id: bond, name: Bond, rules: {case_sensitive: true, require_context: [007, 1.50], exclude_context: [1e3]}}\n"
+    brand = good(brands(text)).brands[0]
+    assert brand.rules == {"case_sensitive": True, "require_context": ["007", "1.50"], "exclude_context": ["1e3"]}
+    assert read_rules(brand.rules, brand.terms)[0].required("bond") == ("007", "1.50")
 
 
 def test_all_faults_are_told_at_once_and_the_rest_is_kept() -> None:

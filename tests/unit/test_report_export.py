@@ -27,8 +27,42 @@ def test_any_other_cell_is_left_alone(cell: str) -> None:
     assert guarded(cell) == cell
 
 
+@pytest.mark.parametrize(
+    ("cell", "safe"),
+    [
+        ("a;=1+1", "a;'=1+1"),
+        ("a; -1", "a; '-1"),
+        ('a;"=1+1"', 'a;"\'=1+1"'),
+        ("a\t@sum", "a\t'@sum"),
+        ("a\n＝1", "a\n'＝1"),
+        ("=a;=b", "'=a;'=b"),
+        ("a; b=1", "a; b=1"),
+        ("well-known, +5 %", "well-known, +5 %"),
+    ],
+)
+def test_a_formula_behind_another_separator_gets_an_apostrophe_too(cell: str, safe: str) -> None:
+    assert guarded(cell) == safe
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_no_cell_is_a_formula_whatever_separator_the_program_goes_by(delimiter: str) -> None:
+    table = Table()
+    said = "x;=cmd|'/C calc'!A0;\"=1+1\";\t=2+2\n=3+3"
+    table.add(row("x"), answer(said), f"q,{said}", [], said)
+    read = csv.reader(io.StringIO(table.packed().decode("utf-8-sig"), newline=""), delimiter=delimiter)
+    cells = [cell.strip('" ') for cells in read for cell in cells]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+
+
+def test_texts_stand_in_quotes_and_numbers_do_not() -> None:
+    table = Table()
+    table.add(row("x"), answer("x"), "q", [], "")
+    line = table.packed().decode().splitlines()[1]
+    assert line.endswith(',1.500,1,0,0,0.000250,"","x"')
+
+
 def test_the_table_begins_with_a_byte_order_mark_and_its_columns() -> None:
-    assert Table().packed() == b"\xef\xbb\xbf" + ",".join(CSV_COLUMNS).encode() + b"\r\n"
+    assert Table().packed() == b"\xef\xbb\xbf" + ",".join(f'"{name}"' for name in CSV_COLUMNS).encode() + b"\r\n"
 
 
 def test_an_answer_that_looks_like_a_formula_is_guarded_in_the_table() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -393,3 +394,13 @@ def test_figures_are_divided_by_topic_where_a_brand_has_several() -> None:
 
 def test_the_page_says_how_many_answers_ten_points_take() -> None:
     assert "at most 10 points wide needs 381 counted answers" in section(page_of([]), "method")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_on_a_narrow_screen_every_figure_at_a_glance_keeps_its_name(language: Language) -> None:
+    words = WORDING[language]
+    html = page_of([(row("x"), "Try Oolong.")], language=language)
+    labels = re.findall(r'<td data-label="([^"]+)">', html)
+    assert labels[:5] == [words[name] for name in ("visibility", "change", "voice", "rank", "citation_share")]
+    assert len(labels) % 5 == 0
+    assert "table.glance thead { display: none; }" in html

@@ -90,6 +90,12 @@ def with_alias() -> Catalogue:
     return changed(brands=(replace(first, aliases=(*first.aliases, "OLG")), *others))
 
 
+def with_competitor() -> Catalogue:
+    """A competitor for Oolong, whose names are context for its own."""
+    first, *others = catalogue().brands
+    return changed(brands=(replace(first, competitors=("sencha",)), *others))
+
+
 def with_temperature() -> Catalogue:
     """Another temperature on alpha."""
     known = catalogue()
@@ -99,11 +105,24 @@ def with_temperature() -> Catalogue:
 
 
 @pytest.mark.parametrize(
-    ("before", "name"), [(with_question(), "questions"), (with_alias(), "aliases"), (with_temperature(), "parameters")]
+    ("before", "name"),
+    [
+        (with_question(), "questions"),
+        (with_alias(), "aliases"),
+        (with_competitor(), "aliases"),
+        (with_temperature(), "parameters"),
+    ],
 )
 def test_a_changed_catalogue_breaks_the_trend_of_what_it_touches(before: Catalogue, name: str) -> None:
     found = step(tally(60, 100), tally(30, 100), before=before)
     assert (found.verdict, found.breaks) == (Verdict.BROKEN, (name,))
+
+
+def test_another_name_of_a_competitor_breaks_the_trend() -> None:
+    known = with_competitor()
+    first, second, *others = known.brands
+    before = replace(known, brands=(first, replace(second, aliases=("Sencha",)), *others))
+    assert step(tally(60, 100), tally(30, 100), of=known, before=before).breaks == ("aliases",)
 
 
 def test_another_brands_change_breaks_nothing() -> None:

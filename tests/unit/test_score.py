@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
-from brandvane.answer import pack
+from brandvane.answer import Citation, pack
 from brandvane.catalogue import Brand, Question
 from brandvane.engine.answer_reader import Reader
+from brandvane.engine.answers import ReadRow
 from brandvane.engine.buckets import plan_buckets
 from brandvane.engine.json_bytes import json_bytes
 from brandvane.engine.score import score, score_bucket
 from brandvane.engine.scored_objects import mentions_key, mentions_table_key, scores_key
 from brandvane.mentions.matcher import BrandMatcher, Reading
+from brandvane.mentions.roles import Role
 from brandvane.ports import Unavailable
 from brandvane.run import RunState
 from brandvane.task import BUCKETS, Outcome, bucket_of, prompt_hash_of
@@ -220,6 +222,32 @@ async def test_an_answer_that_a_matcher_stumbles_over_is_recorded() -> None:
     assert result.mention_count == 3
 
 
+async def test_an_answer_with_a_hostile_citation_is_read_like_any_other() -> None:
+    hostile = replace(answer(TEXT), citations=(Citation("https://www.google.com/url?q=https://[sony"),))
+    case = Case()
+    await case.begin([row(None, stored=pack(hostile)), row(TEXT, sample=2)])
+    done = await case.score()
+    assert (done.rows, done.mentions, done.unreadable) == (2, 6, 0)
+
+
+async def test_an_answer_whose_citations_cannot_be_read_is_recorded_and_the_others_go_on() -> None:
+    broken = replace(answer(TEXT), citations=(Citation(7),))  # type: ignore[arg-type]  # as somebody else may have stored it
+    case = Case()
+    await case.begin([row(None, stored=pack(broken)), row(TEXT, sample=2)])
+    result = await score_bucket(RUN_ID, BUCKET, Reader.of(catalogue()), case.world.results, case.world.blobs)
+    assert [item.reason for item in result.unreadable] == ["TypeError in the answer's citations"]
+    assert (result.rows, result.mention_count) == (2, 3)
+
+
+@pytest.mark.parametrize("wrong", [{"served_model": ["a-1"]}, {"cost_microusd": "250"}, {"latency_s": None}])
+async def test_an_answer_that_cannot_be_counted_is_recorded_and_the_others_go_on(wrong: dict[str, Any]) -> None:
+    case = Case()
+    await case.begin([row(None, stored=pack(replace(answer(TEXT), **wrong))), row(TEXT, sample=2)])
+    result = await score_bucket(RUN_ID, BUCKET, Reader.of(catalogue()), case.world.results, case.world.blobs)
+    assert [item.reason for item in result.unreadable] == ["its model or its numbers are none"]
+    assert (result.rows, result.mention_count) == (2, 3)
+
+
 async def test_a_store_that_refuses_is_not_taken_for_an_unreadable_answer() -> None:
     case = Case()
     await case.begin([row(None, answer_key="answers/large")])
@@ -296,3 +324,28 @@ async def test_an_answer_to_a_question_that_names_the_brand_in_plain_words_is_br
         "branded": ["oolong"],
         "unbranded": ["sencha"],
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("小米好还是华为好？", {"xiaomi"}),
+        ("联想好还是华为好？", {"lenovo"}),
+        ("Apple or Samsung?", {"apple"}),
+        ("Target or Walmart: where to shop?", {"target"}),
+        ("小米粥怎么煮？", set()),
+        ("Which target audience buys apple pie?", set()),
+    ],
+)
+def test_a_question_names_a_brand_unless_the_matcher_rejects_its_name(question: str, named: set[str]) -> None:
+    brands = (
+        Brand(id="xiaomi", name="小米"),
+        Brand(id="lenovo", name="联想"),
+        Brand(id="apple", name="Apple"),
+        Brand(id="target", name="Target"),
+    )
+    ids = tuple(brand.id for brand in brands)
+    known = replace(catalogue(), brands=brands, questions=(Question(id="q", text=question, brands=ids),))
+    case = row(None, prompt=question, questions=("q",))
+    said = Reader.of(known).read(ReadRow(case, answer("x")))
+    assert {brand for brand, role in said.roles.items() if role is Role.BRANDED} == named

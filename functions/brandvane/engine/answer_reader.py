@@ -50,7 +50,7 @@ class Reader:
         return cls(make(catalogue.brands), Roles(catalogue), SourceReader(catalogue.brands), corrections or {})
 
     def read(self, read: ReadRow) -> Said:
-        """Read a row's answer. Never raises for what it holds: a matcher that stumbles is a fault of this row alone."""
+        """Read a row's answer. Never raises for what it holds: what stumbles over it makes a fault of this row alone."""
         row = read.row
         named = self._names(self.roles.text(row.prompt_hash))
         roles = self.roles.named(self.roles.of(row.prompt_hash, row.question_ids), named)
@@ -61,7 +61,11 @@ class Reader:
             found = self.read_answer(row, read.answer)
         except Exception as error:  # an answer that a matcher stumbles over is recorded; the bucket goes on
             return Said(roles, about, fault=f"{type(error).__name__} in matcher {self.matcher.version}")
-        return Said(roles, about, found, self.sources.read(read.answer.citations))
+        try:
+            sources = self.sources.read(read.answer.citations)
+        except Exception as error:  # as above: platforms send whatever they like as an address
+            return Said(roles, about, fault=f"{type(error).__name__} in the answer's citations")
+        return Said(roles, about, found, sources)
 
     def read_answer(self, row: ResultRow, answer: Answer) -> Corrected:
         """The mentions of an answer, corrected."""
@@ -71,12 +75,16 @@ class Reader:
         return corrected(reading, answer.text, those) if those else Corrected(reading)
 
     def _names(self, prompt: str) -> frozenset[str]:
-        """Brands that a prompt names beyond doubt: an answer repeats them whether it thinks of them or not."""
+        """Brands that a prompt names: an answer repeats them whether it thinks of them or not.
+
+        A doubtful name counts as named. A question is short, so little around "小米好还是华为好？" can decide; taken for a word, the
+        question's own name would be counted as visibility.
+        """
         known = self._named.get(prompt)
         if known is None:
             try:
                 mentions = self.matcher.read(prompt).mentions
             except Exception:  # as for an answer; the prompt then counts as naming nobody
                 mentions = ()
-            known = self._named[prompt] = frozenset(m.brand for m in mentions if not m.doubtful)
+            known = self._named[prompt] = frozenset(m.brand for m in mentions)
         return known

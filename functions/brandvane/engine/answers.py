@@ -52,4 +52,14 @@ async def read_row(row: ResultRow, blobs: BlobStore) -> ReadRow:
         answer = unpack(packed)
     except Exception as error:  # whatever bytes were stored, one of them must not stop the others
         return ReadRow(row, None, f"{type(error).__name__} while unpacking")
-    return ReadRow(row, answer) if isinstance(answer.text, str) else ReadRow(row, None, "its text is no text")
+    if not isinstance(answer.text, str):
+        return ReadRow(row, None, "its text is no text")
+    if not _countable(answer):
+        return ReadRow(row, None, "its model or its numbers are none")
+    return ReadRow(row, answer)
+
+
+def _countable(answer: Answer) -> bool:
+    """Is what gets counted and written out of the kind that it should be? JSON can hold anything in its place."""
+    numbers = isinstance(answer.cost_microusd, int) and isinstance(answer.latency_s, int | float)
+    return numbers and isinstance(answer.served_model, str)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal
-from urllib.parse import SplitResult, parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from publicsuffixlist import PublicSuffixList
 
@@ -22,20 +22,23 @@ from brandvane.catalogue import Brand
 _TRACKING = re.compile(
     r"utm_.*|_?gcl.*|[gdmfty]bclid|[gdm]clid|msclkid|fbclid|yclid|igshid|mc_[ce]id|_hs(enc|mi)|spm|scm|bd_vid|hmsr|hmpl|vero_id|wt_mc|srsltid|ref_src"
 )
-# Hosts that only lead on, with the parameter that carries the address they lead to.
-_LEADS_TO: Mapping[str, str] = {
-    "google.com": "q",
-    "duckduckgo.com": "uddg",
-    "l.facebook.com": "u",
-    "lm.facebook.com": "u",
-    "link.zhihu.com": "target",
-    "out.reddit.com": "url",
+# Hosts that only lead on, with the parameters that may carry the address they lead to.
+_LEADS_TO: Mapping[str, tuple[str, ...]] = {
+    "google.com": ("q", "url"),
+    "duckduckgo.com": ("uddg",),
+    "l.facebook.com": ("u",),
+    "lm.facebook.com": ("u",),
+    "link.zhihu.com": ("target",),
+    "out.reddit.com": ("url",),
 }
+_GOOGLE = re.compile(r"google\.(?:com?\.)?[a-z]{2,3}")  # google.de, google.com.hk
 _LEADING_PATHS = ("/url", "/l", "/")
 # Hosts whose addresses say nothing about the page; the platform gives the site's host as the title.
 _BY_TITLE = frozenset({"vertexaisearch.cloud.google.com"})
 _HOST = re.compile(r"[^\W_](?:[\w-]*[^\W_])?(?:\.[^\W_](?:[\w-]*[^\W_])?)+")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_REST = re.compile("[?#]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: no address can hold it
 _UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _URL_MAX = 4_000  # code points; no page of use has a longer address, and hostile ones are cut here
@@ -95,10 +98,10 @@ class SourceReader:
 
     def source(self, url: str, title: str = "") -> Source | None:
         """The source behind an address; None where it is no http(s) address."""
-        address = normalised(url)
-        if address is None:
+        page = _page(url[:_URL_MAX])
+        if page is None:
             return None
-        host = urlsplit(address).hostname or ""
+        address, host = page
         if host in _BY_TITLE:
             named = title.strip().lower()
             host = ascii_host(named) if _HOST.fullmatch(named) else ""
@@ -130,29 +133,44 @@ def normalised(url: str) -> str | None:
     others in order of name, no slash at the end, one way of percent escapes. An address that only leads on to another
     (``google.com/url?q=…``) becomes that one.
     """
-    return _normalised(url[:_URL_MAX])
+    page = _page(url[:_URL_MAX])
+    return None if page is None else page[0]
 
 
 @lru_cache(maxsize=4096)
-def _normalised(url: str, hops: int = 2) -> str | None:
+def _page(url: str, hops: int = 2) -> tuple[str, str] | None:
+    """The address in its one spelling, and its host: what is put together here is never parsed again."""
     try:
-        parts = urlsplit(url.strip())
+        parts = urlsplit(_as_browsers_read(url))
         host, port = ascii_host(parts.hostname or ""), parts.port
     except ValueError:  # a bracketed host that is none, a port that is no number
         return None
     if parts.scheme.lower() not in _DEFAULT_PORTS or not host:
         return None
-    if hops and (target := _leads_to(parts, host)):
-        return _normalised(target, hops - 1) or target
-    host = f"[{host}]" if ":" in host else host
+    pairs = _pairs(parts.query)
+    # What leads to no address leads nowhere: it is then the page itself.
+    if hops and (target := _leads_to(parts, host, pairs)) and (page := _page(target, hops - 1)):
+        return page
+    place = f"[{host}]" if ":" in host else host
     if port is not None and port != _DEFAULT_PORTS[parts.scheme.lower()]:
-        host = f"{host}:{port}"
+        place = f"{place}:{port}"
     path = quote(_ESCAPE.sub(_plain, parts.path), safe="/%:@!$&'()*+,;=~-._", errors="replace")
-    pairs = [
-        pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0].lower())
-    ]
-    query = urlencode(sorted(pairs), errors="replace")
-    return urlunsplit(("https", host, path.rstrip("/"), query, ""))
+    kept = sorted(pair for pair in pairs if not _TRACKING.fullmatch(pair[0].lower()))
+    query = urlencode(kept, errors="surrogateescape")
+    return urlunsplit(("https", place, path.rstrip("/"), query, "")), host
+
+
+def _as_browsers_read(url: str) -> str:
+    """Browsers take a backslash before the query for a slash: ``https://a.example\\@b.example`` is a page of a.example."""
+    whole = _LONE_SURROGATE.sub("\ufffd", url.strip())
+    rest = _REST.search(whole)
+    end = rest.start() if rest is not None else len(whole)
+    return whole[:end].replace("\\", "/") + whole[end:]
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    """Names and values. Escapes that are no UTF-8 (``%CB%F7``, GBK) go through as they are, or different pages would be one."""
+    return parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
 
 
 def _plain(escape: re.Match[str]) -> str:
@@ -161,12 +179,13 @@ def _plain(escape: re.Match[str]) -> str:
     return character if _UNRESERVED.fullmatch(character) else escape[0].upper()
 
 
-def _leads_to(parts: SplitResult, host: str) -> str | None:
-    parameter = _LEADS_TO.get(host)
-    if parameter is None or (parts.path.rstrip("/") or "/") not in _LEADING_PATHS:
+def _leads_to(parts: SplitResult, host: str, pairs: Iterable[tuple[str, str]]) -> str | None:
+    names = _LEADS_TO.get("google.com" if _GOOGLE.fullmatch(host) else host, ())
+    if not names or (parts.path.rstrip("/") or "/") not in _LEADING_PATHS:
         return None
-    target = parse_qs(parts.query).get(parameter, [""])[0]
-    return target if target.startswith(("http://", "https://")) else None
+    values = dict(reversed(list(pairs)))  # of several values the first
+    targets = (values.get(name, "") for name in names)
+    return next((target for target in targets if target.lower().startswith(("http://", "https://"))), None)
 
 
 def ascii_host(host: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from brandvane.answer import Answer
@@ -41,6 +42,8 @@ CSV_COLUMNS = (
 )
 # What spreadsheets take for the beginning of a formula (OWASP, CSV Injection), full-width forms included.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# A program that separates cells by semicolon or tab ignores the quotes of ours, and finds cells and rows of its own inside.
+_FORMULA_INSIDE = re.compile("([;\t\r\n][\\s\"']*)(?=[=+@＝＋－＠-])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -52,8 +55,12 @@ def instant(at: float | None) -> str | None:
 
 
 def guarded(cell: str) -> str:
-    """The cell as text that no spreadsheet evaluates: an apostrophe goes before a character that could begin a formula."""
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    """The cell as text that no spreadsheet evaluates, whatever it takes for the end of a cell.
+
+    An apostrophe goes before a character that could begin a formula: the first one, and one after a ``;``, tab or line break.
+    """
+    inside = _FORMULA_INSIDE.sub(r"\1'", _CONTROL.sub("\ufffd", cell))
+    return f"'{inside}" if inside.startswith(_FORMULA) else inside
 
 
 def line(row: ResultRow, answer: Answer | None, question: str, brands: Sequence[str], fault: str) -> dict[str, Any]:
@@ -115,7 +122,8 @@ class Table:
         self._bytes = io.BytesIO()
         # A lone surrogate cannot be encoded; it becomes a question mark.
         self._text = io.TextIOWrapper(self._bytes, encoding="utf-8-sig", errors="replace", newline="")
-        self._writer = csv.writer(self._text, lineterminator="\r\n")
+        # Every text in quotes, so that no program sees the end of a cell in one.
+        self._writer = csv.writer(self._text, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         self._writer.writerow(CSV_COLUMNS)
 
     def add(self, row: ResultRow, answer: Answer | None, question: str, brands: Sequence[str], fault: str) -> None:
@@ -137,17 +145,15 @@ class Table:
             instant(row.planned_time),
             instant(row.started_at) or "",
             instant(row.finished_at) or "",
-            f"{answer.latency_s:.3f}" if answer is not None else "",
+            Decimal(f"{answer.latency_s:.3f}") if answer is not None else "",
             row.paid_calls,
             row.retry_count,
             row.throttle_count,
-            f"{answer.cost_microusd / 1_000_000:.6f}" if answer is not None else "",
+            Decimal(f"{answer.cost_microusd / 1_000_000:.6f}") if answer is not None else "",
             fault,
             start,
         )
-        self._writer.writerow(
-            [guarded(_CONTROL.sub("\ufffd", cell)) if isinstance(cell, str) else cell for cell in cells]
-        )
+        self._writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in cells])
 
     def packed(self) -> bytes:
         """The whole file."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,7 +41,6 @@ CSV_COLUMNS = (
     "correction",
     "parser_version",
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def mention_rows(row: ResultRow, found: Corrected, roles: Mapping[str, Role], version: str) -> Iterator[dict[str, Any]]:
@@ -97,7 +95,8 @@ class MentionTable:
         self._bytes = io.BytesIO()
         # A lone surrogate cannot be encoded; it becomes a question mark.
         self._text = io.TextIOWrapper(self._bytes, encoding="utf-8-sig", errors="replace", newline="")
-        self._writer = csv.writer(self._text, lineterminator="\r\n")
+        # Every text in quotes, so that no program sees the end of a cell in one.
+        self._writer = csv.writer(self._text, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         self._writer.writerow(CSV_COLUMNS)
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -117,4 +116,4 @@ def _cell(value: Any) -> str | int:
         return "yes" if value else "no"
     if isinstance(value, list):
         value = " ".join(value)
-    return value if isinstance(value, int) else guarded(_CONTROL.sub("\ufffd", value))
+    return value if isinstance(value, int) else guarded(value)

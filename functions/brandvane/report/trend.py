@@ -85,7 +85,7 @@ def trend(now: Tally, catalogue: Catalogue, parsers: Sequence[str], then: Then |
         breaks = list(of_target.get(target, ()))
         if any(asked_now.get((each, brand)) != asked_then.get((each, brand)) for each in _COUNTED_BY[role]):
             breaks.append("questions")
-        if brand not in before or _rules(brands[brand]) != _rules(before[brand]):
+        if brand not in before or _rules(brand, brands) != _rules(brand, before):
             breaks.append("aliases")
         if not same_matcher:
             breaks.append("parser")
@@ -146,7 +146,13 @@ def _served(tally: Tally, target: str) -> frozenset[str]:
     return frozenset(name.lower() for name in tally.targets[target].served)
 
 
-def _rules(brand: Brand) -> tuple[object, ...]:
+def _rules(brand: str, brands: Mapping[str, Brand]) -> tuple[object, ...]:
+    """What decides which words are the brand: its own names and rules, and its competitors', which are context for them."""
+    rivals = {each: _own_rules(brands[each]) for each in brands[brand].competitors if each in brands}
+    return _own_rules(brands[brand]), rivals
+
+
+def _own_rules(brand: Brand) -> tuple[object, ...]:
     return brand.name, frozenset(brand.terms), dict(brand.rules)
 
 
