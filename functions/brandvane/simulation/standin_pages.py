@@ -16,7 +16,15 @@ from brandvane.simulation.standin_reply import Reply, refused
 from brandvane.simulation.standin_row import row_line
 
 ROOT = "/_standin/"
-_METHODS = {"health": "GET", "log": "GET", "audit": "GET", "platforms": "POST", "calls": "GET", "ended": "POST"}
+_METHODS = {
+    "health": "GET",
+    "log": "GET",
+    "audit": "GET",
+    "platforms": "POST",
+    "brands": "POST",
+    "calls": "GET",
+    "ended": "POST",
+}
 Page = Reply | Callable[[], Reply] | asyncio.Future[Reply]
 
 
@@ -35,6 +43,8 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
         return refused(405, f"{head.path} takes {method}, not {head.method}")
     if name == "platforms":
         return _change(desk, body)
+    if name == "brands":
+        return _name_brands(desk, body)
     if name == "health":
         return Reply(200, as_json(_health(desk)))
     if name == "calls":
@@ -113,3 +123,15 @@ def _change(desk: Desk, body: bytes) -> Reply:
     for name, behaviour in new.items():
         desk.platforms[name].behave(behaviour)
     return Reply(200, as_json({name: platform.behaviour.document() for name, platform in desk.platforms.items()}))
+
+
+def _name_brands(desk: Desk, body: bytes) -> Reply:
+    """``["Sony", "Bose"]``: what made-up answers name from the next call on."""
+    try:
+        wished: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return refused(400, "the body is not valid JSON")
+    if not isinstance(wished, list) or not all(isinstance(name, str) and name for name in wished):
+        return refused(400, 'the body must be a list of names: ["Sony", "Bose"]')
+    desk.brands = tuple(wished)
+    return Reply(200, as_json({"brands": wished}))
