@@ -310,7 +310,7 @@ def test_a_push_to_the_stack_for_play_keeps_its_platforms_simulated(
         "On this local stack openai, hunyuan are simulated, and the answers are made up; they name your brands."
     )
     assert "openai: http://127.0.0.1:9/openai, 10 calls/s" in _call("show").stdout
-    assert named == ["Sony", "Bose"]
+    assert named == ["Nike", "Bose"]
 
 
 @pytest.mark.usefixtures("stack")
