@@ -35,6 +35,8 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
     enough to make arrivals late. What has to be waited for is a future.
     """
     name = head.path.removeprefix(ROOT) if head.path.startswith(ROOT) else ""
+    if head.method == "GET" and _is_list_of_models(desk, head.path):
+        return Reply(200, as_json({"object": "list", "data": []}))
     method = _METHODS.get(name) or ("POST" if desk.asked_at(head.path) is not None else None)
     if method is None:
         there = [platform.asked_path for platform in desk.platforms.values()] + [ROOT + page for page in _METHODS]
@@ -56,6 +58,15 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
         return lambda: Reply(200, "".join(map(row_line, rows)).encode(), "application/jsonl; charset=utf-8")
     rates = {platform.name: platform.behaviour.rate for platform in desk.platforms.values()}
     return lambda: Reply(200, as_json(audit(rows, rates).document()))
+
+
+def _is_list_of_models(desk: Desk, path: str) -> bool:
+    """Where a key is tried without paying: below the platform's base URL, with ``/v1`` before it or not."""
+    platform = desk.platforms.get(path[1:].partition("/")[0])
+    if platform is None:
+        return False
+    base = f"/{platform.name}{platform.dialect.base}"
+    return path in (f"{base}/models", f"{base}/v1/models")
 
 
 def _health(desk: Desk) -> dict[str, Any]:
