@@ -20,7 +20,7 @@ _EN = {
     "deadline": "Deadline",
     "finished": "Finished",
     "catalogue": "Catalogue",
-    "parser": "Matcher",
+    "parser": "Matcher version",
     "pass": "Pass",
     "totals": "Was every question answered?",
     "complete": "All {planned} planned questions have a result: {done} answered, {failed} failed.",
