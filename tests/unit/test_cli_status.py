@@ -100,6 +100,7 @@ def test_a_platform_without_calls_shows_no_shares() -> None:
         "calls": 0,
         "success": None,
         "retries": None,
+        "failures": {},
         "latency_p50_s": None,
         "latency_p95_s": None,
     }
