@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 from brandvane.catalogue_faults import Fault
 from brandvane.cli import play_stack as module
 from brandvane.cli.aws_context import AwsContext
+from brandvane.cli.errors import CliError
 from brandvane.cli.local_state import LocalState
-from brandvane.cli.play_stack import play_stack, with_standins, without_standin
+from brandvane.cli.play_stack import answers_name, play_stack, with_standins, without_standin
+from brandvane.simulation.standin_server import serving
 from unit.catalogue_samples import read
+from unit.standin_client import config
 
 STATE = LocalState(
     home=Path("/nowhere"),
@@ -79,3 +83,18 @@ def test_only_the_running_stack_with_stand_ins_is_for_play(
     monkeypatch.setattr(module, "stands", lambda path: state)
     found = play_stack(AwsContext(stack, endpoint_url=endpoint))
     assert (found is not None) == is_play
+
+
+async def test_the_stand_ins_are_told_the_catalogues_brands() -> None:
+    found = read({}).catalogue
+    assert found is not None
+    async with serving(config()) as server:
+        await asyncio.to_thread(answers_name, found, replace(STATE, standins_url=server.url))
+        assert server.desk.brands == ("Nike", "Bose")
+
+
+def test_stand_ins_that_are_gone_are_one_sentence() -> None:
+    found = read({}).catalogue
+    assert found is not None
+    with pytest.raises(CliError, match="the stand-ins do not answer"):
+        answers_name(found, replace(STATE, standins_url="http://127.0.0.1:1"))

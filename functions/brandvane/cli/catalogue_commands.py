@@ -81,10 +81,10 @@ def push(folder: Path, as_json: bool, yes: bool, aws: AwsContext) -> None:
     if not yes:
         _confirm(change, "Push")
     _tell_begin(aws, found, yes=yes)
+    if play is not None and simulated:
+        answers_name(found, play)  # before the push: should the stand-ins be gone, nothing is half done
     pushed = asyncio.run(store.push(found, time.time()))
     synced = _sync(aws, found, targets, pushed)
-    if play is not None and simulated:
-        answers_name(found, play)
     if as_json:
         document = {
             "simulated": list(simulated),

@@ -51,7 +51,7 @@ def _sam() -> Iterator[Check]:
     try:
         yield ok("sam", f"SAM CLI at {sam_program()}")
     except CliError as error:
-        yield fail("sam", error.message.partition(";")[0], "make tools, or name another program in BRANDVANE_SAM")
+        yield warn("sam", error.message.partition(";")[0], "make tools, or name another program in BRANDVANE_SAM")
 
 
 def _emulator() -> Iterator[Check]:
