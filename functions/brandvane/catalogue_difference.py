@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from brandvane.catalogue import Catalogue
@@ -15,13 +15,15 @@ _KINDS = ("brands", "questions", "platforms", "schedules")
 class Difference:
     """By kind (brands, questions, platforms, schedules): ids that came and went, and ids whose named fields changed.
 
-    ``monitor`` holds the monitor's other settings that changed, as (before, after).
+    ``monitor`` holds the monitor's other settings that changed, as (before, after); ``addresses`` where a platform that
+    stays is asked, where that changed: simulated or real is a matter of the address alone.
     """
 
     added: Mapping[str, tuple[str, ...]]
     removed: Mapping[str, tuple[str, ...]]
     changed: Mapping[str, Mapping[str, tuple[str, ...]]]
     monitor: Mapping[str, tuple[Any, Any]]
+    addresses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -35,6 +37,7 @@ class Difference:
             "removed": {kind: list(ids) for kind, ids in self.removed.items()},
             "changed": {kind: {name: list(parts) for name, parts in ids.items()} for kind, ids in self.changed.items()},
             "monitor": {name: {"before": before, "after": after} for name, (before, after) in self.monitor.items()},
+            "addresses": {name: {"before": before, "after": after} for name, (before, after) in self.addresses.items()},
         }
 
     def lines(self, most: int = 20) -> Iterator[str]:
@@ -43,9 +46,15 @@ class Difference:
             for kind, ids in by_kind.items():
                 yield from _cut([f"{sign} {kind[:-1]} {name}" for name in ids], most)
         for kind, changes in self.changed.items():
-            yield from _cut([f"~ {kind[:-1]} {name}: {', '.join(parts)}" for name, parts in changes.items()], most)
+            told = {name: (self._told(kind, name, part) for part in parts) for name, parts in changes.items()}
+            yield from _cut([f"~ {kind[:-1]} {name}: {', '.join(parts)}" for name, parts in told.items()], most)
         for name, (before, after) in self.monitor.items():
             yield f"~ monitor {name}: {before} -> {after}"
+
+    def _told(self, kind: str, name: str, part: str) -> str:
+        if kind != "platforms" or part != "base_url" or name not in self.addresses:
+            return part
+        return f"base_url {self.addresses[name][0]} -> {self.addresses[name][1]}"
 
 
 def _cut(lines: list[str], most: int) -> Iterator[str]:
@@ -73,7 +82,13 @@ def difference(before: Catalogue, after: Catalogue) -> Difference:
         for f in fields(after.monitor)
         if f.name not in _KINDS and getattr(before.monitor, f.name) != getattr(after.monitor, f.name)
     }
-    return Difference(added, removed, changed, monitor)
+    old, new = _by_id(before, "platforms"), _by_id(after, "platforms")
+    addresses = {
+        name: (old[name].base_url, new[name].base_url)
+        for name in new
+        if name in old and old[name].base_url != new[name].base_url
+    }
+    return Difference(added, removed, changed, monitor, addresses)
 
 
 def _by_id(catalogue: Catalogue, kind: str) -> dict[str, Any]:

@@ -88,5 +88,5 @@ def shown(value: object) -> str:
 
 def did_you_mean(name: str, names: Iterable[str], otherwise: str) -> str:
     """``Did you mean 'x'`` when one of ``names`` is close, else ``otherwise``."""
-    close = difflib.get_close_matches(name.casefold(), list(names), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.casefold(), list(names), n=1, cutoff=0.7)
     return f"Did you mean '{close[0]}'" if close else otherwise

@@ -14,10 +14,14 @@ from botocore.exceptions import ClientError
 from click.testing import CliRunner, Result
 from moto import mock_aws
 
+from brandvane.aws.run_store import DynamoRunStore
+from brandvane.cli import push_windows
 from brandvane.cli.aws_context import AwsContext
 from brandvane.cli.catalogue_commands import catalogue
+from brandvane.cli.local_state import LocalState
 from unit.catalogue_samples import BRANDS, MONITOR, SAMPLE
 
+NOON = 1_760_004_000.0  # 12:00 in Berlin: no window of the sample is open
 OUTPUTS = {
     "DataBucket": "data",
     "PlannerArn": "arn:aws:lambda:us-east-1:123456789012:function:shop-planner",
@@ -68,6 +72,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return made[service]
 
     monkeypatch.setattr(AwsContext, "client", client)
+    monkeypatch.setattr(push_windows, "clock", lambda: NOON)
     with mock_aws():
         boto3.client("s3").create_bucket(Bucket="data")
         boto3.client("scheduler").create_schedule_group(Name="shop")
@@ -284,4 +289,39 @@ def test_a_stack_that_is_not_there_is_one_sentence_and_exit_1(folder: Path) -> N
     assert result.exit_code == 1
     assert result.stderr == (
         "brandvane: there is no stack 'nowhere' in us-east-1: run 'sam deploy', or name another with --stack\n"
+    )
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_push_to_the_stack_for_play_keeps_its_platforms_simulated(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = {name: f"http://127.0.0.1:9/{name}" for name in ("openai", "hunyuan")}
+    state = LocalState(home=folder, stack="shop", base_urls=urls)
+    named: list[str] = []
+    monkeypatch.setattr("brandvane.cli.catalogue_commands.play_stack", lambda aws: state)
+    monkeypatch.setattr(
+        "brandvane.cli.catalogue_commands.answers_name",
+        lambda catalogue, state: named.extend(brand.name for brand in catalogue.brands),
+    )
+    result = _call("push", folder)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == (
+        "On this local stack openai, hunyuan are simulated, and the answers are made up; they name your brands."
+    )
+    assert "openai: http://127.0.0.1:9/openai, 10 calls/s" in _call("show").stdout
+    assert named == ["Nike", "Bose"]
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_push_says_which_run_it_begins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def get(self: object, name: str) -> None:
+        return None
+
+    monkeypatch.setattr(DynamoRunStore, "get", get)
+    monkeypatch.setattr(push_windows, "clock", lambda: NOON - 9 * 3600)
+    result = _call("push", folder)
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "The window of schedule daily is open (02:00-04:00 Europe/Berlin, deadline 06:00): its run begins now, 6 calls.\n",
     )

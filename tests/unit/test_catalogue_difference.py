@@ -38,6 +38,7 @@ def test_what_came_went_and_changed_is_told_by_kind() -> None:
             "platforms": {"openai": ["rate"]},
         },
         "monitor": {"samples": {"before": 1, "after": 2}},
+        "addresses": {},
     }
     assert list(found.lines()) == [
         "+ brand sony",
@@ -56,3 +57,11 @@ def test_many_changes_of_one_sort_are_counted_after_the_first() -> None:
     after = catalogue(brands=(*catalogue().brands, *(Brand(f"b{n}", f"B{n}") for n in range(5))))
     lines = list(difference(catalogue(), after).lines(most=2))
     assert lines == ["+ brand b0", "+ brand b1", "  and 3 more (5 in all)"]
+
+
+def test_another_address_is_told_with_the_old_one() -> None:
+    before = catalogue()
+    old = before.monitor.platforms[0]
+    new = replace(old, base_url="http://127.0.0.1:9/openai/v1", rate=9.0)
+    found = difference(before, replace(before, monitor=replace(before.monitor, platforms=(new,))))
+    assert list(found.lines()) == [f"~ platform openai: base_url {old.base_url} -> http://127.0.0.1:9/openai/v1, rate"]

@@ -51,8 +51,8 @@ def test_an_empty_list_of_brands_is_a_fault() -> None:
 
 
 def test_an_unknown_brand_is_a_fault_in_its_own_row() -> None:
-    fault = only(questions("- id: q\n  text: Which?\n  brands:\n    - nike\n    - bosch\n"))
-    assert (*place(fault), fault.remedy) == ("questions.yaml", 5, "brands", "bosch", "Did you mean 'bose'")
+    fault = only(questions("- id: q\n  text: Which?\n  brands:\n    - nike\n    - bosee\n"))
+    assert (*place(fault), fault.remedy) == ("questions.yaml", 5, "brands", "bosee", "Did you mean 'bose'")
 
 
 @pytest.mark.parametrize("text", ['""', "'   '", "null"])

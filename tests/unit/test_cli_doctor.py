@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -429,3 +430,15 @@ def test_long_sentences_are_wrapped_to_the_screen_below_where_they_begin() -> No
         "      word",
         "1 OK, 1 WARN, 0 FAIL",
     ]
+
+
+def test_a_missing_sam_cli_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BRANDVANE_SAM", str(tmp_path / "sam"))
+    result = CliRunner().invoke(doctor, ["--json"])
+    found = next(each for each in json.loads(result.stdout)["checks"] if each["check"] == "sam")
+    assert found == {
+        "check": "sam",
+        "verdict": "WARN",
+        "says": f"SAM CLI is not installed: there is no {tmp_path / 'sam'}",
+        "remedy": "make tools, or name another program in BRANDVANE_SAM",
+    }

@@ -196,3 +196,10 @@ def test_since_that_means_nothing_is_wrong_usage() -> None:
     with pytest.raises(CliError, match=r"^--since: 'soon' is no time: write such as 30s, 15m") as caught:
         since_of("soon", NOW)
     assert caught.value.exit_code == 2
+
+
+def test_lines_that_are_only_metrics_are_left_out() -> None:
+    told = json.dumps({"_aws": {"Timestamp": 1, "CloudWatchMetrics": []}, "stack": "shop", "Calls": [1.0]})
+    event = {"timestamp": int((NOW - 10) * 1000), "message": told, "eventId": "metric"}
+    reader = LogReader(_client({WORKER: [event, _said(-5, "tick")]}), "shop", Wanted())
+    assert [line.message for line in reader.read(NOW - 900)] == ["tick"]

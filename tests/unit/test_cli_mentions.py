@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from brandvane.cli.mentions_commands import mentions
+from brandvane.cli.mentions_commands import mentions, wrong_text
 
 BRANDS = """\
 - {id: ash, name: Ash, rules: {case_sensitive: true}}
@@ -172,3 +173,15 @@ def test_a_missing_file_ends_with_its_name(folder: Path) -> None:
     result = CliRunner().invoke(mentions, ["score", "--catalogue", str(folder), *files])
     assert result.exit_code == 2
     assert "cannot be read (No such file or directory); --answers names a JSONL file" in result.output
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ({"what": "mentioned", "found": 14, "truth": False}, "found at character 14, but people do not read it there"),
+        ({"what": "mentioned", "found": False, "truth": True}, "not found, but people read it there"),
+        ({"what": "first_offset", "found": 3, "truth": 5}, "first offset 3, should be 5"),
+    ],
+)
+def test_an_error_of_the_matcher_is_told_in_words(error: dict[str, Any], says: str) -> None:
+    assert wrong_text(error) == says

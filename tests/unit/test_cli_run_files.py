@@ -143,3 +143,10 @@ def test_results_of_a_cancelled_run_can_be_had_as_a_table() -> None:
     assert [(row["outcome"], row["brands"], row["answer_start"]) for row in rows] == [
         ("ok", "acme zeta", "Acme, then =Zeta.")
     ]
+
+
+def test_results_without_a_files_name_are_named_after_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _reported().say(run, "results", "day").exit_code == 0
+    assert _reported().say(run, "results", "day", "--format", "jsonl").exit_code == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["day-results.csv", "day-results.jsonl"]

@@ -210,6 +210,17 @@ def test_watch_in_a_pipe_prints_a_line_a_change_and_ends_with_the_report() -> No
     ]
 
 
+def test_watch_as_json_is_a_document_a_line() -> None:
+    here = _office(*ENDED[:4], *[Outcome.OK] * 16, auto=True)
+    here.world.runs = _Moving(  # type: ignore[assignment]
+        here, {NOW + 5: lambda _: {"state": RunState.REPORTED, "report_prefix": "reports/day/pass-1/"}}
+    )
+
+    told = [json.loads(line) for line in here.say(run, "watch", "day", "--json").stdout.splitlines()]
+
+    assert [(each["state"], each["results"]) for each in told] == [("OPEN", 20), ("REPORTED", 20)]
+
+
 def test_watch_of_a_cancelled_run_ends_when_its_tasks_have_ended_and_says_1() -> None:
     here = _office(auto=True, state=RunState.CANCELLED, cancelled_at=NOW - 60)
     here.world.runs = _Moving(here, {NOW + 30: lambda _: {"swept": True}})  # type: ignore[assignment]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -185,7 +186,7 @@ def test_on_a_terminal_more_than_100_real_calls_are_asked_about(typed: str, code
         (("--label", "My run"), "--label: 'My run' is no name"),
         (("--label", "x" * 65), "is no name"),
         (("--label", "core-2025-10-10"), "is how schedule 'core' names its own runs"),
-        (("--date", "2025-10-08"), "was due until 2025-10-08T14:00:00+00:00"),
+        (("--date", "2025-10-08"), "was due until 2025-10-08 14:00 UTC"),
         (("--date", "yesterday"), "does not match the format"),
         (("--limit", "0"), "0 is not in the range"),
     ],
@@ -234,3 +235,16 @@ def test_json_after_a_start_is_the_run_as_it_was_created() -> None:
     assert told["planned"] == {"openai": 6, "hunyuan": 6}
     assert told["window_start"] == "2025-10-09T08:53:40Z"
     assert here.world.runs.runs["core-2025-10-09"].created_at == NOW
+
+
+def test_a_dry_run_after_the_days_deadline_shows_the_next_days_run_and_its_price() -> None:
+    here = office(LARGE)
+    asyncio.run(here.world.clock.advance_to(NOW + 8 * 3600))  # the deadline was 14:00
+
+    result = here.say(run, "start", "--dry-run")
+
+    assert (result.exit_code, result.stderr) == (0, "today's run is over; this is the next one\n")
+    assert "run core-2025-10-10 would have 120 tasks" in result.stdout
+    assert "begins 2025-10-10 08:00 UTC, deadline 2025-10-10 14:00 UTC" in result.stdout
+    assert "cost about $" in result.stdout
+    assert here.planned == []

@@ -100,6 +100,7 @@ def test_a_platform_without_calls_shows_no_shares() -> None:
         "calls": 0,
         "success": None,
         "retries": None,
+        "failures": {},
         "latency_p50_s": None,
         "latency_p95_s": None,
     }
@@ -306,3 +307,25 @@ async def test_alarms_are_read_page_by_page_and_another_stacks_are_left_out() ->
 
     assert found == [Alarm("shop-a", "OK", 0.0), Alarm("shop-outage", "ALARM", 0.0, "two ring")]
     assert [sent.get("NextToken") for sent in client.sent("describe_alarms")] == [None, "2"]
+
+
+async def _stat(here: Office, **fields: Any) -> None:
+    await here.world.stats.put(Stat(platform="openai", minute=MINUTE - 1, invocation="i", **fields))
+
+
+def test_calls_that_all_fail_are_said_first_beside_the_run_and_by_their_commonest_kind() -> None:
+    here = _office(*ENDED)
+    asyncio.run(_stat(here, calls=9, retried=9, kinds={"timeout": 8, "server_error": 1}))
+    lines = _lines(here)
+    assert lines[1].split(", ")[-1] == "no call is answered by openai"
+    assert "OPEN, calls fail" in lines[lines.index("runs") + 2]
+    assert (
+        "  openai: not one of 9 calls of the last 5 minutes was answered, most often: timeout (no connection, or no answer"
+        " in time); 'brandvane logs --platform openai --level warning'" in lines
+    )
+
+
+def test_one_answer_among_failures_is_no_outage() -> None:
+    here = _office(*ENDED)
+    asyncio.run(_stat(here, calls=9, answered=1, retried=8, kinds={"timeout": 8, "ok": 1}))
+    assert "no call is answered by" not in _lines(here)[1]

@@ -146,3 +146,10 @@ def test_platforms_may_be_asked_in_another_protocol_than_their_rows(tmp_path: Pa
     write_monitor(tmp_path, PLATFORMS, URLS, Pace(), 1, NOW, {"openai": "openai_responses"})
     monitor = checked(tmp_path).monitor
     assert [monitor.platform(name).protocol for name in PLATFORMS] == ["openai_chat", "openai_chat", "openai_responses"]
+
+
+def test_a_platform_of_the_template_alone_is_asked_at_its_stand_in(tmp_path: Path) -> None:
+    example_questions(ROOT / "examples" / "en", tmp_path)
+    urls = {"mine": "http://127.0.0.1:9/mine/v1"}
+    write_play_monitor(ROOT / "examples" / "en", tmp_path, ("mine",), urls, Pace(), NOW, {"mine": "openai_chat"})
+    assert checked(tmp_path).monitor.platform("mine").models == ("stand-in",)

@@ -196,3 +196,16 @@ def test_an_unknown_platform_is_told_with_its_neighbours() -> None:
     result = here.say(doctor, "--platforms", "--platform", "openia", "--dry")
     assert result.exit_code == 2
     assert "--platform: the monitor has no 'openia'; did you mean openai?" in result.stderr
+
+
+def test_a_folder_is_looked_at_dry_where_no_region_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    folder, _ = _folder(tmp_path)
+    result = CliRunner().invoke(doctor, ["--platforms", "--catalogue", str(folder), "--dry"], standalone_mode=False)
+    assert "limits: " in result.output
+    assert (result.exit_code, str(result.exception)) == (
+        1,
+        "2 checks failed",
+    )  # there is no key, and nothing else is wrong

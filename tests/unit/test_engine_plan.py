@@ -186,7 +186,7 @@ async def test_a_schedules_brands_are_the_runs() -> None:
         (
             catalogue(),
             {"schedule_id": "core", "date": "2025-10-08"},
-            "run core-2025-10-08 was due until 2025-10-08T14:00",
+            "run core-2025-10-08 was due until 2025-10-08 14:00 UTC",
         ),
     ],
 )

@@ -72,7 +72,8 @@ async def test_a_run_that_is_there_is_shown_as_it_is() -> None:
     [
         (Selection(platforms=("openia",)), "no platform 'openia'; did you mean openai?"),
         (Selection(brands=("acmee",)), "no brand 'acmee'; did you mean acme?"),
-        (Selection(questions=("w1",)), "no question 'w1'; did you mean q1?"),
+        (Selection(questions=("w1",)), "no question 'w1'; there are: q0, q1, q2, q3, q4, q5"),
+        (Selection(platforms=("nope",)), "no platform 'nope'; there are: "),
         (Selection(brands=("xxxx",)), "no brand 'xxxx'; there are: acme, zeta"),
     ],
 )

@@ -8,6 +8,9 @@ import httpx
 import pytest
 
 from brandvane.platforms.key_probe import KeyVerdict, probe
+from brandvane.simulation.standin_behaviour import Behaviour, changed
+from brandvane.simulation.standin_config import StandinConfig
+from brandvane.simulation.standin_server import serving
 from builders import NOW, platform
 
 
@@ -54,3 +57,12 @@ async def test_a_refused_key_and_an_empty_account_are_told_apart_from_trouble() 
 async def test_where_asking_is_not_free_that_is_said(protocol: str) -> None:
     told = await asked(200, protocol=protocol)
     assert told == KeyVerdict("unknown", f"{protocol} has no free way to ask: a run will tell")
+
+
+@pytest.mark.parametrize("protocol", ["openai_chat", "openai_responses", "anthropic_messages", "gemini"])
+async def test_a_stand_in_takes_its_key(protocol: str) -> None:
+    config = StandinConfig(platforms={"gpt": changed(Behaviour(), {"protocol": protocol}, "test")})
+    async with serving(config) as server, httpx.AsyncClient(trust_env=False) as http:
+        base = str(server.description()["platforms"]["gpt"]["base_url"])
+        verdict = await probe(http, platform(protocol=protocol, base_url=base), "local-stand-in-key", NOW)
+    assert verdict == KeyVerdict("accepted")

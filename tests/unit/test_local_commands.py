@@ -54,6 +54,7 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_up_tells_how_to_use_the_stack(brought: Brought) -> None:
     code, told = run("up", "--port", "4999")
     assert code == 0
+    assert "The stack brandvane-local is there, and this shell is free again. Go on with:\n" in told
     assert "export AWS_ENDPOINT_URL=http://127.0.0.1:4999\n" in told
     assert "export BRANDVANE_STACK=brandvane-local\n" in told
     assert brought[0].standins is not None

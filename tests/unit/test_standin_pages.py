@@ -143,3 +143,21 @@ async def test_a_call_whose_client_goes_was_not_answered() -> None:
         asked.cancel()
         told = await waiting
     assert told.json() == {"complete": False}
+
+
+async def test_made_up_answers_name_the_brands_that_are_told_while_it_runs() -> None:
+    async with serving(config()) as server, client(server) as http:
+        wrong = await http.post("/_standin/brands", json=["Kettler", 3])
+        right = await http.post("/_standin/brands", json=["Kettler"])
+        texts = [(await ask(http, f"t/{n}", f"Which kettle, for {n} people?")).text for n in range(12)]
+    assert (wrong.status_code, right.json()) == (400, {"brands": ["Kettler"]})
+    assert sum("Kettler" in text for text in texts) >= 6
+
+
+async def test_a_key_can_be_tried_at_the_list_of_models_and_that_is_no_call() -> None:
+    async with serving(config()) as server, client(server) as http:
+        codes = [
+            (await http.get(path)).status_code for path in ("/gpt/v1/models", "/gpt/v1/v1/models", "/other/models")
+        ]
+        assert server.desk.log.rows == []
+    assert codes == [200, 200, 404]

@@ -20,6 +20,10 @@ class Lines:
         """One line."""
         self.lines.append((message, extra))
 
+    def warning(self, message: str, extra: dict[str, Any]) -> None:
+        """One line that somebody should see."""
+        self.lines.append((f"WARNING {message}", extra))
+
 
 class Published:
     """Clients that remember what was published."""
@@ -42,8 +46,14 @@ def telemetry(clients: Any = None) -> tuple[LogTelemetry, Lines]:
 
 def test_an_event_is_one_line_without_what_is_none() -> None:
     told, lines = telemetry()
-    told.event("call_failed", task_id="t1", status=None, kind="timeout")
-    assert lines.lines == [("call_failed", {"task_id": "t1", "kind": "timeout"})]
+    told.event("late_answer", task_id="t1", status=None, kind="timeout")
+    assert lines.lines == [("late_answer", {"task_id": "t1", "kind": "timeout"})]
+
+
+def test_a_failed_call_is_a_warning() -> None:
+    told, lines = telemetry()
+    told.event("call_failed", task_id="t1", kind="timeout")
+    assert lines.lines == [("WARNING call_failed", {"task_id": "t1", "kind": "timeout"})]
 
 
 async def test_counts_are_summed_and_written_once() -> None:

@@ -18,6 +18,34 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
 METRICS_A_CALL = 500  # PutMetricData takes 1,000 and 1 MB
+# What a reader of ``logs --level warning`` must see: the remedies of the runbook begin there. Everything else is a note.
+WARNINGS = frozenset(
+    {
+        "answer_not_recorded",
+        "answer_not_safe",
+        "answer_not_sent",
+        "answer_not_stored",
+        "answer_unreadable",
+        "breaker_open",
+        "call_failed",
+        "canary_failed",
+        "gauges_not_published",
+        "metrics_not_published",
+        "notice_not_delivered",
+        "partition_not_dispatched",
+        "partition_not_swept",
+        "paused",
+        "plan_stalled",
+        "platform_not_dispatched",
+        "record_not_swept",
+        "run_not_advanced",
+        "run_not_ended",
+        "run_not_planned",
+        "run_not_started",
+        "write_back_failed",
+        "write_back_without_record",
+    }
+)
 # Names that a log record has itself; logging refuses them as extra fields.
 _TAKEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -63,9 +91,9 @@ class LogTelemetry:
             self._counts[name, platform or "", unit] += number  # type: ignore[assignment]
 
     def event(self, name: str, **fields: Any) -> None:
-        """Write one structured log line."""
+        """Write one structured log line; its level follows from its name."""
         shown = {f"{key}_" if key in _TAKEN else key: value for key, value in fields.items() if value is not None}
-        self._logger.info(name, extra=shown)
+        (self._logger.warning if name in WARNINGS else self._logger.info)(name, extra=shown)
 
     async def flush(self) -> None:
         """Publish what has been counted and begin anew (a warm environment must not count twice)."""

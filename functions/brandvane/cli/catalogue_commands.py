@@ -16,6 +16,7 @@ from brandvane.catalogue import Catalogue, to_document
 from brandvane.catalogue_deployed import deployment_findings
 from brandvane.catalogue_difference import Difference, difference
 from brandvane.catalogue_files import Reading, read_folder
+from brandvane.cli import push_windows
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.catalogue_output import (
     FaultsFound,
@@ -26,10 +27,13 @@ from brandvane.cli.catalogue_output import (
     summary_lines,
 )
 from brandvane.cli.errors import CliError, explain
+from brandvane.cli.play_stack import answers_name, play_stack, with_standins, without_standin
+from brandvane.cli.push_windows import asks_real_platforms, begin_at_once, window_line
+from brandvane.run import Run
 
 _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-_YES = click.option("--yes", is_flag=True, help="Do not ask before something is removed.")
+_YES = click.option("--yes", is_flag=True, help="Do not ask before something is removed, or a run begins.")
 NEXT_RUN = "It takes effect in the next run; runs under way keep their version."
 
 
@@ -62,7 +66,13 @@ def check(folder: Path, as_json: bool) -> None:
 def push(folder: Path, as_json: bool, yes: bool, aws: AwsContext) -> None:
     """Store the catalogue in DIR as a new version and make it current; schedules follow the monitor."""
     reading, found = _read(folder, as_json, "Nothing was pushed")
+    play = play_stack(aws)
+    simulated: tuple[str, ...] = ()
+    if play is not None:
+        found, simulated = with_standins(found, play)
     faults, unfit = deployment_findings(found, aws.platforms(), reading.platform_rows)
+    if play is not None:
+        faults = tuple(without_standin(fault, play) for fault in faults)
     warnings = (*reading.warnings, *unfit)
     if faults:
         raise FaultsFound(faults, warnings, as_json=as_json, consequence="Nothing was pushed")
@@ -70,10 +80,14 @@ def push(folder: Path, as_json: bool, yes: bool, aws: AwsContext) -> None:
     change = asyncio.run(_change(store, found))
     if not yes:
         _confirm(change, "Push")
+    _tell_begin(aws, found, yes=yes)
+    if play is not None and simulated:
+        answers_name(found, play)  # before the push: should the stand-ins be gone, nothing is half done
     pushed = asyncio.run(store.push(found, time.time()))
     synced = _sync(aws, found, targets, pushed)
     if as_json:
         document = {
+            "simulated": list(simulated),
             "version": pushed.version,
             "previous": pushed.previous,
             "changed": pushed.changed,
@@ -88,6 +102,11 @@ def push(folder: Path, as_json: bool, yes: bool, aws: AwsContext) -> None:
     if pushed.changed and change is not None:
         click.echo(f"Different from {pushed.previous}:")
         print_difference(change)
+    if simulated:
+        click.echo(
+            f"On this local stack {', '.join(simulated)} {'is' if len(simulated) == 1 else 'are'} simulated,"
+            " and the answers are made up; they name your brands."
+        )
 
 
 @catalogue.command("list")
@@ -209,6 +228,21 @@ def _confirm(change: Difference | None, verb: str) -> None:
         click.echo(line, err=True)
     counts = ", ".join(f"{len(ids):,} {kind if len(ids) > 1 else kind[:-1]}" for kind, ids in change.removed.items())
     click.confirm(f"This removes {counts}. {verb}?", abort=True, err=True)
+
+
+def _tell_begin(aws: AwsContext, found: Catalogue, *, yes: bool) -> None:
+    """Say which runs this push begins; where they cost money, ask somebody who sits there."""
+    from brandvane.aws.keys import tables_of
+    from brandvane.aws.run_store import DynamoRunStore
+
+    async def get(name: str) -> Run | None:
+        return await DynamoRunStore(clients=aws.clients(), tables=tables_of(aws.stack)).get(name)
+
+    begun = asyncio.run(begin_at_once(found, push_windows.clock(), get))
+    for schedule in begun:
+        click.echo(window_line(found, schedule), err=True)
+    if begun and not yes and asks_real_platforms(found) and _interactive():
+        click.confirm("Push, and begin?", abort=True, err=True)
 
 
 def _interactive() -> bool:

@@ -12,6 +12,7 @@ from brandvane.catalogue import Catalogue, Selection, prompts
 from brandvane.catalogue_difference import Difference
 from brandvane.catalogue_faults import Fault
 from brandvane.cli.errors import CliError
+from brandvane.cli.view import number
 
 
 def print_json(document: Any) -> None:
@@ -90,10 +91,12 @@ def summary(catalogue: Catalogue) -> dict[str, Any]:
 
 def summary_lines(facts: dict[str, Any]) -> Iterator[str]:
     """A summary for people."""
-    yield f"{facts['brands']:,} brands, {facts['questions']:,} questions ({facts['branded']:,} of them branded)"
+    brands, questions = number(facts["brands"], "brand"), number(facts["questions"], "question")
+    yield f"{brands}, {questions} ({facts['branded']:,} of them branded)"
     yield f"asked of {', '.join(facts['targets'])}"
     for row in facts["schedules"]:
-        sums = f"{row['prompts']:,} prompts x {len(facts['targets'])} targets x {facts['samples']} = {row['tasks']:,} tasks"
+        sums = f"{number(row['prompts'], 'prompt')} x {number(len(facts['targets']), 'target')} x {facts['samples']}"
+        sums += f" = {number(row['tasks'], 'task')}"
         yield f"{row['id']}: {row['window']} {row['time_zone']}, by {row['deadline']}: {sums}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,6 +37,16 @@ class Standins:
             CliError: they refuse.
         """
         status, told = self._ask("POST", "platforms", behaviour)
+        if status != http.client.OK:
+            raise CliError(f"the stand-ins refuse to change: {told}")
+
+    def name_brands(self, names: Sequence[str]) -> None:
+        """Let made-up answers name these brands from now on.
+
+        Raises:
+            CliError: they refuse.
+        """
+        status, told = self._ask("POST", "brands", list(names))
         if status != http.client.OK:
             raise CliError(f"the stand-ins refuse to change: {told}")
 

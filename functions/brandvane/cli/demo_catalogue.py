@@ -18,6 +18,7 @@ from brandvane.catalogue import Catalogue, Selection
 from brandvane.catalogue_files import BRAND_FILES, QUESTION_FILES, read_brand_folder, read_folder
 from brandvane.cli.errors import CliError
 from brandvane.expansion import Expansion
+from brandvane.platforms.registry import platform_rows
 
 ANSWERS_FILE = "answers.jsonl"
 BRANDS_FILE = "brands.json"
@@ -168,7 +169,9 @@ def _simulated(
 ) -> dict[str, Any]:
     spoken = (protocols or {}).get(name)
     settings = {"rate": pace.rate, "in_flight": pace.in_flight, "call_timeout_s": CALL_TIMEOUT_S}
-    return {"base_url": base_urls[name], **({"protocol": spoken} if spoken else {}), **settings}
+    told = {"base_url": base_urls[name], **({"protocol": spoken} if spoken else {}), **settings}
+    # A platform that somebody added to the template alone has no row that says its models; a stand-in takes any.
+    return told if name in platform_rows() else {"models": ["stand-in"], **told}
 
 
 def schedule_in_half_a_day(now: datetime) -> dict[str, str]:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 from brandvane.cli import emulator
 from brandvane.cli.checks import Check, Looks, fail, ok, warn
+from brandvane.cli.errors import CliError
 from brandvane.cli.local_commands import DEFAULT_PORT, STATE
 from brandvane.cli.local_deploy import LEAST_PYTHON, sam_program
 from brandvane.cli.local_stack import stands
@@ -47,7 +48,10 @@ def _packages() -> Iterator[Check]:
 
 
 def _sam() -> Iterator[Check]:
-    yield ok("sam", f"SAM CLI at {sam_program()}")
+    try:
+        yield ok("sam", f"SAM CLI at {sam_program()}")
+    except CliError as error:
+        yield warn("sam", error.message.partition(";")[0], "make tools, or name another program in BRANDVANE_SAM")
 
 
 def _emulator() -> Iterator[Check]:

@@ -15,7 +15,7 @@ from brandvane.cli.checks import Check, carried_out
 from brandvane.cli.demo_catalogue import checked
 from brandvane.cli.desk import Desk, DeskOf, desk_of
 from brandvane.cli.doctor_platforms import NO_KEY, PlatformDoctor
-from brandvane.cli.errors import CliError
+from brandvane.cli.errors import CliError, explain
 from brandvane.cli.local_keys import parse, variable_of
 from brandvane.cli.lookup import current_catalogue
 from brandvane.cli.view import ask, dollars, number, say
@@ -39,9 +39,9 @@ def platform_checks(
         CliError: no catalogue, no such platform, a file that cannot be read, or the answer is no.
     """
     deployed: dict[str, Deployed] | None = None
-    if folder is not None and dotenv is not None:
+    if folder is not None and (dotenv is not None or _nowhere(aws)):
         rows = _chosen(checked(folder).monitor, names)
-        found = _from_file(dotenv, rows)
+        found = {} if dotenv is None else _from_file(dotenv, rows)
     else:
         desk = _desk(aws)
         try:
@@ -63,6 +63,17 @@ def platform_checks(
             say(f"{number(doctor.calls, 'call')}, about {dollars(doctor.cost_usd)} by the price rows")
         ask("Ask the platforms?", yes=yes, interactive=sys.stdin.isatty())
     return list(carried_out(doctor.looks()))
+
+
+def _nowhere(aws: AwsContext) -> bool:
+    """Is there no account to look into? A folder is looked at all the same; what is known of keys and workers is then nothing."""
+    try:
+        aws.client("ssm")
+    except Exception as error:
+        if explain(error) is None:
+            raise
+        return True
+    return False
 
 
 def _desk(aws: AwsContext) -> Desk:

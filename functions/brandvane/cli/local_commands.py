@@ -104,12 +104,16 @@ def _push(state: LocalState, platforms: tuple[str, ...]) -> None:
 
 def _tell(state: LocalState) -> None:
     told = {**emulator.environment_of(state.endpoint), "BRANDVANE_STACK": state.stack}
-    # Without the environment activated, the program is not in PATH.
-    program = "brandvane" if shutil.which("brandvane") else _shown(Path(sys.argv[0]).absolute())
+    program, first = "brandvane", []
+    if not shutil.which("brandvane"):  # its environment is not activated
+        activate = Path(sys.prefix) / "bin" / "activate"
+        first = [f"  source {_shown(activate)}"] if activate.is_file() else []
+        program = "brandvane" if first else _shown(Path(sys.argv[0]).absolute())
     say(
         "",
-        f"The stack {state.stack} is there. In another shell:",
+        f"The stack {state.stack} is there, and this shell is free again. Go on with:",
         "",
+        *first,
         *(f"  export {name}={value}" for name, value in told.items()),
         f"  {program} run start --limit 10",
         f"  {program} run watch",

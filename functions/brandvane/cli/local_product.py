@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from brandvane.catalogue_faults import Fault
 from brandvane.cli.errors import CliError
 from brandvane.cli.local_process import end_group
 
@@ -38,11 +39,20 @@ def brandvane(environment: Mapping[str, str], *arguments: str) -> Any:
         raise
     what = f"'brandvane {' '.join(arguments[:2])}'"
     if process.returncode != 0:
-        raise CliError(f"{what} failed (exit code {process.returncode}): {_sentence(complaint or printed)}")
+        raise CliError(f"{what} failed (exit code {process.returncode}): {complaint_of(printed, complaint)}")
     try:
         return json.loads(printed)
     except ValueError:
         raise CliError(f"{what} did not print a JSON document: {_sentence(printed)}") from None
+
+
+def complaint_of(printed: str, complaint: str) -> str:
+    """What it complained of, in words; a list of faults comes as JSON on its stdout."""
+    try:
+        faults = [str(Fault(**fault)) for fault in json.loads(printed)["faults"]]
+    except (ValueError, TypeError, KeyError):
+        faults = []
+    return " ".join(faults) or _sentence(complaint or printed)
 
 
 def _sentence(text: str) -> str:

@@ -121,11 +121,16 @@ class LogReader:
                     continue
                 line = line_of(event, group.removeprefix(self._prefix))
                 self._seen[key] = line.at
-                if self._wanted.takes(line):
+                if self._wanted.takes(line) and not _is_metric(line):
                     yield line
             if not reply.get("nextToken"):
                 return
             request["nextToken"] = reply["nextToken"]
+
+
+def _is_metric(line: Line) -> bool:
+    """A line that CloudWatch makes metric values of: it has no name and is told nobody."""
+    return "_aws" in line.fields and not line.message
 
 
 def _is_function(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +87,17 @@ def score(folder: Path, answers: Path, truth: Path, as_json: bool) -> None:
         f"{document['pairs']:,} pairs of answer and brand",
         f"mentioned            precision {mentioned['precision']:.4f}  recall {mentioned['recall']:.4f}  F1 {mentioned['f1']:.4f}",
         *(f"{name.replace('_', ' '):<20} {document[name]:.4f}" for name in _SHARES),
-        *(
-            f"  {error['answer_id']} {error['brand']}: {error['what']} {error['found']}, should be {error['truth']}"
-            for error in document["errors"]
-        ),
+        *(f"  {error['answer_id']} {error['brand']}: {wrong_text(error)}" for error in document["errors"]),
     )
+
+
+def wrong_text(error: Mapping[str, Any]) -> str:
+    """What was found and what people read, in words."""
+    if error["what"] != "mentioned":
+        return f"{error['what'].replace('_', ' ')} {error['found']}, should be {error['truth']}"
+    if error["truth"]:
+        return "not found, but people read it there"
+    return f"found at character {error['found']}, but people do not read it there"
 
 
 _SHARES = ("exact_counts", "exact_first_offsets", "exact_ranks", "no_rank_where_none")

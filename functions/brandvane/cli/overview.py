@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from brandvane.cli.alarm_reader import RINGING, Alarm
 from brandvane.cli.platform_view import PlatformFacts
@@ -42,6 +42,14 @@ class Recent:
     rate: float = 0.0
     p50: float | None = None
     p95: float | None = None
+    kinds: Mapping[str, int] = field(default_factory=dict)  # of calls that failed
+
+    @property
+    def worst(self) -> str | None:
+        """The most common kind of failure, where not one call was answered; None where some were, or there was none."""
+        if not self.calls or self.answered or not self.kinds:
+            return None
+        return max(sorted(self.kinds), key=lambda kind: self.kinds[kind])
 
     @property
     def success(self) -> float | None:

@@ -81,6 +81,7 @@ def _platform_document(each: PlatformGlance) -> Mapping[str, Any]:
             "calls": recent.calls,
             "success": recent.success,
             "retries": recent.retries,
+            "failures": dict(recent.kinds),
             "latency_p50_s": recent.p50,
             "latency_p95_s": recent.p95,
         },

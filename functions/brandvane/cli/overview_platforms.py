@@ -5,10 +5,16 @@ from __future__ import annotations
 from brandvane.cli.overview import Overview, PlatformGlance
 from brandvane.cli.overview_layout import indented_table, seconds_text, share_text, wrapped
 from brandvane.cli.platform_view import pause_text
-from brandvane.cli.view import dollars
+from brandvane.cli.view import dollars, number
 from brandvane.cli.when import span
 from brandvane.task import State
 
+# Kinds of failure that say less than they mean.
+KIND_WORDS = {
+    "timeout": "timeout (no connection, or no answer in time)",
+    "auth_error": "auth_error (the key is refused)",
+    "client_error": "client_error (the request is refused)",
+}
 NARROW_HEADER = ("platform", "calls/s", "running", "waiting", "due", "ok", "retry", "p95", "state")
 NARROW_RIGHT = frozenset(range(1, 8))
 WIDE_HEADER = (
@@ -102,9 +108,20 @@ def state_word(each: PlatformGlance) -> str:
     return "slowed" if each.facts.control.factor < 1 else "asked"
 
 
+def unanswered_text(each: PlatformGlance) -> str:
+    """What came of its calls, where none was answered."""
+    worst = each.recent.worst or ""
+    return (
+        f"not one of {number(each.recent.calls, 'call')} of the last 5 minutes was answered,"
+        f" most often: {KIND_WORDS.get(worst, worst)}; 'brandvane logs --platform {each.name} --level warning'"
+    )
+
+
 def _notes(each: PlatformGlance) -> list[str]:
     """What holds a platform up."""
     facts, notes = each.facts, []
+    if each.recent.worst is not None:
+        notes.append(f"{each.name}: {unanswered_text(each)}")
     if facts.pause is not None:
         notes.append(f"{each.name}: {pause_text(facts.pause, facts.time_zone)}")
     notes += [f"{target}: {pause_text(pause, facts.time_zone)}" for target, pause in facts.targets.items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -31,6 +32,7 @@ from brandvane.cli.platform_view import PlatformFacts
 from brandvane.engine.gauges import HELD
 from brandvane.engine.projection import Wait, finish_at, pace_of, waits_of
 from brandvane.messages import calls_queue
+from brandvane.policy import ErrorKind
 from brandvane.run import RunState
 from brandvane.schedule import budget_day
 from brandvane.stat import Stat
@@ -42,6 +44,7 @@ FAR_FUTURE = 1e11
 COUNT_CAP = 2000  # a partition; more is shown as 'this many or more'
 # The scanner comes every 30 s: what it has left for longer, it does not see to.
 STUCK_S = 90.0
+FAILURES = frozenset(ErrorKind)
 _T = TypeVar("_T")
 
 
@@ -139,6 +142,9 @@ def recent_of(stats: Sequence[Stat], now: float) -> Recent:
         rate=lately / (RATE_MINUTES * 60),
         p50=_quantile(latencies, 0.5),
         p95=_quantile(latencies, 0.95),
+        kinds=sum(
+            (Counter({kind: n for kind, n in stat.kinds.items() if kind in FAILURES}) for stat in mine), Counter()
+        ),
     )
 
 

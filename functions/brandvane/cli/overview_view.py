@@ -14,7 +14,7 @@ from brandvane.cli.overview_style import ALL_WELL
 from brandvane.cli.run_view import wait_text
 from brandvane.cli.view import dollars, number, shown
 from brandvane.cli.when import span
-from brandvane.run import RunState
+from brandvane.run import Run, RunState
 
 
 def overview_lines(found: Overview, width: int | None = None) -> list[str]:
@@ -47,6 +47,9 @@ def verdict(found: Overview) -> str:
         said.append(f"{number(sum(each.tasks for each in found.stuck), 'task')} stuck")
     if late:
         said.append(f"{number(len(late), 'run')} will miss the deadline")
+    silent = [each.name for each in found.platforms or () if each.recent.worst is not None]
+    if silent:
+        said.append(f"no call is answered by {', '.join(silent)}")
     if found.unread:
         said.append(f"{number(len(found.unread), 'part')} could not be read")
     return ", ".join(said) or ALL_WELL
@@ -75,7 +78,7 @@ def _runs(found: Overview, wide: bool, width: int | None) -> list[str]:
     header = ["run", "state", "results", *(["share"] if wide else []), "through", "deadline", "spare"]
     rows = [_run(each, found, wide) for each in found.runs]
     lines = indented_table(header, rows, frozenset({2, 3} if wide else {2}))
-    waits = [wait_text(wait, found.time_zone) for each in found.runs for wait in each.waits]
+    waits = [f"{each.run.run_id}: {wait_text(wait, found.time_zone)}" for each in found.runs for wait in each.waits]
     return ["runs", *lines, *wrapped((f"waits: {text}" for text in waits), width)]
 
 
@@ -85,13 +88,19 @@ def _run(glance: RunGlance, found: Overview, wide: bool) -> list[str]:
     name = run.run_id + (f" (pass {run.pass_no})" if wide and run.pass_no > 1 else "")
     return [
         name,
-        state,
+        state + (", calls fail" if _all_fail(run, found) else ""),
         f"{glance.results:,}/{run.total:,}",
         *([share_text(glance.results / run.total if run.total else None)] if wide else []),
         _through(glance, found),
         clock_text(run.deadline, found),
         spare_text(glance, found),
     ]
+
+
+def _all_fail(run: Run, found: Overview) -> bool:
+    """Were this run's platforms asked in the last minutes, and none of them answered once?"""
+    asked = [each.recent for each in found.platforms or () if each.name in run.planned and each.recent.calls]
+    return run.state is RunState.OPEN and bool(asked) and all(recent.worst is not None for recent in asked)
 
 
 def _through(glance: RunGlance, found: Overview) -> str:

@@ -38,7 +38,9 @@ def report(run_id: str, output: str | None, figures: bool, desk: Desk) -> None:
 
 @click.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--output", required=True, metavar="FILE", help="Where to write them; - is stdout.")
+@click.option(
+    "--output", metavar="FILE", help="Where to write them; - is stdout [default: RUN-results.csv, or .jsonl]."
+)
 @click.option(
     "--format",
     "form",
@@ -46,13 +48,14 @@ def report(run_id: str, output: str | None, figures: bool, desk: Desk) -> None:
     help="A table with the beginning of each answer, or JSON lines with all of it [default: by FILE's name, else csv].",
 )
 @desk_options
-def results(run_id: str, output: str, form: Format | None, desk: Desk) -> None:
+def results(run_id: str, output: str | None, form: Format | None, desk: Desk) -> None:
     """Fetch a run's results, one row for every task.
 
     Before the run is reported, and of a cancelled run, these are the results that there are.
     """
     run = desk.run(run_named(desk, run_id))
-    kind: Format = form or ("jsonl" if output.endswith((".jsonl", ".jsonl.gz")) else "csv")
+    kind: Format = form or ("jsonl" if (output or "").endswith((".jsonl", ".jsonl.gz")) else "csv")
+    output = output or f"{run_id}-results.{kind}"
     body = desk.run(_results(desk, run, kind))
     _write(output, gzip.compress(body, mtime=0) if output.endswith(".gz") else body)
 

@@ -15,7 +15,7 @@ from brandvane.cli.desk import Desk, desk_options
 from brandvane.cli.errors import CliError
 from brandvane.cli.lookup import time_zone_of
 from brandvane.cli.run_view import run_document, status_document, status_lines, watch_line
-from brandvane.cli.view import say, say_json, table
+from brandvane.cli.view import json_line, say, say_json, table
 from brandvane.cli.when import local
 from brandvane.engine.refusal import NoSuchRun
 from brandvane.engine.standing import Standing, Tally
@@ -63,33 +63,37 @@ async def _run(desk: Desk, run_id: str | None) -> Run:
 
 @click.command()
 @click.argument("run_id", metavar="[RUN]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document a line, whenever something has changed.")
 @desk_options
-def watch(run_id: str | None, desk: Desk) -> None:
+def watch(run_id: str | None, as_json: bool, desk: Desk) -> None:
     """Watch a run (the latest one) to its end.
 
     That is when it is reported, or cancelled and all its tasks have ended. On a terminal the whole standing is shown and
     renewed; a pipe gets a line whenever something has changed. Exit code 1 says that the run was cancelled.
     """
-    live = Live(console=Console(), auto_refresh=False, vertical_overflow="visible") if sys.stdout.isatty() else None
-    show = _printer() if live is None else _screen(live, desk.bucket)
+    on_screen = sys.stdout.isatty() and not as_json
+    live = Live(console=Console(), auto_refresh=False, vertical_overflow="visible") if on_screen else None
+    line = (lambda standing: json_line(status_document(standing, desk.bucket))) if as_json else watch_line
+    show = _printer(line) if live is None else _screen(live, desk.bucket)
     around: AbstractContextManager[object] = nullcontext() if live is None else live
     with around:
         run = desk.run(watched(desk, run_id, show))
     if run.state is RunState.CANCELLED:
         raise CliError(f"run {run.run_id} was cancelled")
-    say(f"report: s3://{desk.bucket}/{run.report_prefix}report.html (brandvane run report {run.run_id})")
+    if not as_json:
+        say(f"report: s3://{desk.bucket}/{run.report_prefix}report.html (brandvane run report {run.run_id})")
 
 
-def _printer() -> Callable[[Standing], None]:
+def _printer(line_of: Callable[[Standing], str]) -> Callable[[Standing], None]:
     last = ""
 
     def show(standing: Standing) -> None:
         nonlocal last
-        line = watch_line(standing)
-        if line != last:
-            say(line)
+        said = watch_line(standing)  # a JSON line holds the time as well, which alone is no news
+        if said != last:
+            say(line_of(standing))
             sys.stdout.flush()
-        last = line
+        last = said
 
     return show
 

@@ -16,7 +16,7 @@ from brandvane.cli.errors import CliError
 from brandvane.cli.estimate import BASIS, Estimate, estimate, planned_calls
 from brandvane.cli.run_plan_view import plan_document, plan_lines
 from brandvane.cli.view import ask, dollars, number, say, say_json
-from brandvane.engine.plan import StartRequest
+from brandvane.engine.plan import RunOver, StartRequest
 from brandvane.engine.rehearse import Rehearsal, rehearse
 from brandvane.run import Run
 
@@ -63,7 +63,7 @@ def start(
         label=_label(label) or (_adhoc(desk.clock.now()) if selection.filtered else None),
         selection=selection,
     )
-    rehearsal = desk.run(_rehearsed(desk, request))
+    rehearsal = desk.run(_next_rehearsed(desk, request) if dry_run and day is None else _rehearsed(desk, request))
     cost = estimate(planned_calls(rehearsal.expansion), rehearsal.catalogue.monitor)
     if rehearsal.exists:
         _check_same(request, rehearsal)
@@ -106,6 +106,15 @@ async def _rehearsed(desk: Desk, request: StartRequest) -> Rehearsal:
         clock=desk.clock,
         chance=desk.chance,
     )
+
+
+async def _next_rehearsed(desk: Desk, request: StartRequest) -> Rehearsal:
+    """Whoever only wants to see what a day asks and costs is shown the next one, when today's is over."""
+    try:
+        return await _rehearsed(desk, request)
+    except RunOver as over:
+        click.echo("today's run is over; this is the next one", err=True)
+        return await _rehearsed(desk, replace(request, date=over.next_date))
 
 
 def _check_same(request: StartRequest, rehearsal: Rehearsal) -> None:

@@ -58,8 +58,9 @@ def stand_in(
     With openai_chat a platform's errors are those of the vendor in its name (azure, deepseek, qwen, doubao, kimi, hunyuan).
 
     Prints one JSON line with the address. Pages: /_standin/health, /_standin/log, /_standin/audit, /_standin/calls (under
-    way); POST /_standin/platforms {"NAME": {"rate": 5}} changes a platform while it runs; POST /_standin/ended
-    {"request_id": "ID"} is answered in the moment in which that call ends.
+    way); POST /_standin/platforms {"NAME": {"rate": 5}} changes a platform while it runs; POST /_standin/brands
+    ["NAME"] changes the brands that made-up answers name; POST /_standin/ended {"request_id": "ID"} is answered in the moment in
+    which that call ends.
     """
     try:
         config = configured(config_file, platforms, models, seed=seed, answers=answers, log=log_file)

@@ -10,9 +10,10 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from brandvane.catalogue import Catalogue, Schedule, Selection
 from brandvane.expansion import Expansion, task_of
@@ -73,6 +74,14 @@ class Started:
 
 class CannotStart(ValueError):
     """The request cannot be met; the message says what to do."""
+
+
+class RunOver(CannotStart):
+    """The run of that date was due already; ``next_date`` is the date of the one after it."""
+
+    def __init__(self, message: str, next_date: str) -> None:
+        super().__init__(message)
+        self.next_date = next_date
 
 
 class Planner:
@@ -157,17 +166,21 @@ class Planner:
             known = ", ".join(s.id for s in schedules)
             raise CannotStart(f"there is no schedule '{request.schedule_id}'; the catalogue has: {known}") from None
         now = self._clock.now()
-        date = request.date or occurrence(schedule, (request.at or now) + EARLY_TICK_S)
-        times = instants(schedule, date)
+        day = request.date or occurrence(schedule, (request.at or now) + EARLY_TICK_S)
+        times = instants(schedule, day)
         if not request.of_its_own:
-            return run_id(schedule, date), schedule, times
+            return run_id(schedule, day), schedule, times
         return request.label or f"adhoc-{_utc(now)}", schedule, _from_now(times, now)
 
     def _new_run(self, request: StartRequest, version: str, name: str, schedule: Schedule, times: Instants) -> Run:
         now = self._clock.now()
         if now >= times.deadline:
-            ended = datetime.fromtimestamp(times.deadline, UTC).isoformat()
-            raise CannotStart(f"run {name} was due until {ended}: give it a --label to ask its questions now")
+            zone = ZoneInfo(schedule.time_zone)
+            ended = f"{datetime.fromtimestamp(times.deadline, zone):%Y-%m-%d %H:%M} {schedule.time_zone}"
+            following = date.fromisoformat(occurrence(schedule, now)) + timedelta(days=1)
+            raise RunOver(
+                f"run {name} was due until {ended}: give it a --label to ask its questions now", following.isoformat()
+            )
         selection = request.selection
         if not selection.brands:
             selection = replace(selection, brands=schedule.brands)

@@ -151,7 +151,7 @@ def _known(kind: str, given: Iterable[str], names: Sequence[str]) -> None:
 
 def near(name: str, names: Sequence[str]) -> str:
     """``did you mean a, b?``, or some of those there are."""
-    close = get_close_matches(name.casefold(), names, n=NEAR, cutoff=0.5)
+    close = get_close_matches(name.casefold(), names, n=NEAR, cutoff=0.7)
     if close:
         return f"did you mean {', '.join(close)}?"
     some = ", ".join(list(names)[:8]) + (", …" if len(names) > 8 else "")

@@ -97,10 +97,18 @@ class Planned:
 class Desk:
     """All platforms of one stand-in process."""
 
-    def __init__(self, platforms: Mapping[str, Behaviour], seed: int, log: CallLog, answerer: Answerer) -> None:
-        """``answerer`` gives the text of a good answer."""
+    def __init__(
+        self,
+        platforms: Mapping[str, Behaviour],
+        seed: int,
+        log: CallLog,
+        answerer: Answerer,
+        brands: tuple[str, ...] = (),
+    ) -> None:
+        """``answerer`` gives the text of a good answer; ``brands`` are those that made-up answers name, for now."""
         self.platforms = {name: Platform(name, behaviour) for name, behaviour in platforms.items()}
         self.log = log
+        self.brands = brands
         self.under_way: set[Call] = set()
         self._seed = seed
         self._answerer = answerer

@@ -16,7 +16,15 @@ from brandvane.simulation.standin_reply import Reply, refused
 from brandvane.simulation.standin_row import row_line
 
 ROOT = "/_standin/"
-_METHODS = {"health": "GET", "log": "GET", "audit": "GET", "platforms": "POST", "calls": "GET", "ended": "POST"}
+_METHODS = {
+    "health": "GET",
+    "log": "GET",
+    "audit": "GET",
+    "platforms": "POST",
+    "brands": "POST",
+    "calls": "GET",
+    "ended": "POST",
+}
 Page = Reply | Callable[[], Reply] | asyncio.Future[Reply]
 
 
@@ -27,6 +35,8 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
     enough to make arrivals late. What has to be waited for is a future.
     """
     name = head.path.removeprefix(ROOT) if head.path.startswith(ROOT) else ""
+    if head.method == "GET" and _is_list_of_models(desk, head.path):
+        return Reply(200, as_json({"object": "list", "data": []}))
     method = _METHODS.get(name) or ("POST" if desk.asked_at(head.path) is not None else None)
     if method is None:
         there = [platform.asked_path for platform in desk.platforms.values()] + [ROOT + page for page in _METHODS]
@@ -35,6 +45,8 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
         return refused(405, f"{head.path} takes {method}, not {head.method}")
     if name == "platforms":
         return _change(desk, body)
+    if name == "brands":
+        return _name_brands(desk, body)
     if name == "health":
         return Reply(200, as_json(_health(desk)))
     if name == "calls":
@@ -46,6 +58,15 @@ def page(desk: Desk, head: Head, body: bytes) -> Page:
         return lambda: Reply(200, "".join(map(row_line, rows)).encode(), "application/jsonl; charset=utf-8")
     rates = {platform.name: platform.behaviour.rate for platform in desk.platforms.values()}
     return lambda: Reply(200, as_json(audit(rows, rates).document()))
+
+
+def _is_list_of_models(desk: Desk, path: str) -> bool:
+    """Where a key is tried without paying: below the platform's base URL, with ``/v1`` before it or not."""
+    platform = desk.platforms.get(path[1:].partition("/")[0])
+    if platform is None:
+        return False
+    base = f"/{platform.name}{platform.dialect.base}"
+    return path in (f"{base}/models", f"{base}/v1/models")
 
 
 def _health(desk: Desk) -> dict[str, Any]:
@@ -113,3 +134,15 @@ def _change(desk: Desk, body: bytes) -> Reply:
     for name, behaviour in new.items():
         desk.platforms[name].behave(behaviour)
     return Reply(200, as_json({name: platform.behaviour.document() for name, platform in desk.platforms.items()}))
+
+
+def _name_brands(desk: Desk, body: bytes) -> Reply:
+    """``["Sony", "Bose"]``: what made-up answers name from the next call on."""
+    try:
+        wished: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return refused(400, "the body is not valid JSON")
+    if not isinstance(wished, list) or not all(isinstance(name, str) and name for name in wished):
+        return refused(400, 'the body must be a list of names: ["Sony", "Bose"]')
+    desk.brands = tuple(wished)
+    return Reply(200, as_json({"brands": wished}))

@@ -38,13 +38,13 @@ class StandinServer:
         """
         recorded = Recorded({}) if config.answers is None else read_recorded(config.answers)
         self.models = stand_for(tuple(config.platforms), recorded, config.models)
-        seed, brands, models = config.seed, config.brands, self.models
+        seed, models = config.seed, self.models
 
         def answer(platform: str, prompt: str) -> str:
             told = recorded.answer(seed, platform, models[platform], prompt)
-            return generated_answer(seed, platform, prompt, brands) if told is None else told
+            return generated_answer(seed, platform, prompt, self.desk.brands) if told is None else told
 
-        self.desk = Desk(config.platforms, seed, CallLog(config.log), answer)
+        self.desk = Desk(config.platforms, seed, CallLog(config.log), answer, config.brands)
         self.connections: set[Connection] = set()
         self.ended: asyncio.Event = asyncio.Event()
         self.failure: OSError | None = None
