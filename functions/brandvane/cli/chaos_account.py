@@ -10,10 +10,13 @@ from brandvane.cli.chaos_explain import Off, Repeats, Rescues
 from brandvane.cli.chaos_kills import Aim, Kill, hits
 from brandvane.simulation.run_audit import Summary
 from brandvane.simulation.standin_behaviour import SHARES
+from brandvane.simulation.standin_row import CallOutcome
 
 LEAST_TASKS = 2000
 LEAST_IN_FLIGHT, LEAST_AFTER_ANSWER = 20, 3
 LEAST_OFF_S = 180.0
+# These stop a platform or a target until a person acts, and here is none; the simulation has them, and people too.
+FOR_A_PERSON = frozenset({CallOutcome.NO_CREDIT, CallOutcome.BAD_KEY, CallOutcome.MODEL_GONE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,7 @@ class Account:
             if there < least:
                 yield f"{there:g} {what}, and {least:g} are the least"
         for fault in SHARES:
-            if not self.run.call_outcomes.get(fault.value):
+            if fault not in FOR_A_PERSON and not self.run.call_outcomes.get(fault.value):
                 yield f"no call met the fault {fault.value}"
 
     def _broken(self) -> Iterable[str]:

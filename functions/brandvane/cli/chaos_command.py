@@ -43,6 +43,8 @@ FAULTS = {
     "cut": 0.02,
     "empty": 0.02,
     "malformed": 0.02,
+    "filtered": 0.01,
+    "refused": 0.01,
     "inside_200": 0.01,
     "keep_alive": 0.02,
     "truncated": 0.01,
