@@ -17,6 +17,7 @@ from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.capped_body import ACCEPTED, TooLarge, read_capped
 from brandvane.platforms.errors import failure, transport_failure
+from brandvane.platforms.key_strike import KeyStrike
 from brandvane.platforms.protocols import MODULES, OWN_FIELDS
 from brandvane.policy import ErrorKind
 from brandvane.ports import Clock, MaySend, Unavailable
@@ -165,10 +166,13 @@ class HttpPlatformClient:
         if reply is None:
             return None
         latency = round(self._clock.now() - begun[0], 3)
+        strike = KeyStrike(key)  # platforms say keys back, in errors above all
         if isinstance(reply, Failure):
+            reply = strike.failure(reply)
             if reply.kind is ErrorKind.AUTH_ERROR and reply.http_status is not None:
                 reply = await self._with_fresh_key(settings, key, reply)
             return replace(reply, latency_s=latency)
+        reply = strike.answer(reply)
         parameters = {name: value for name, value in body.items() if name not in OWN_FIELDS or name in _MODEL}
         parameters |= {name: settings.parameters[name] for name in _SAID if settings.parameters.get(name)}
         cost = reply.cost_microusd or reply.usage.cost_microusd(settings.price_of(model), settings.price_search)

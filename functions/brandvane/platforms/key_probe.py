@@ -10,6 +10,7 @@ import httpx
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.errors import hint, read_error, transport_failure
 from brandvane.platforms.http_client import NO_KEY, protocol
+from brandvane.platforms.key_strike import KeyStrike
 from brandvane.policy import ErrorKind
 
 PROBE_TIMEOUT_S = 15.0
@@ -55,6 +56,7 @@ async def probe(http: httpx.AsyncClient, settings: PlatformSettings, key: str, n
         return KeyVerdict("accepted")
     lower = {name.lower(): value for name, value in reply.headers.items()}
     read = read_error(hint(settings), reply.status_code, lower, reply.content[:_BODY_MAX], now)
+    message = KeyStrike(key).text(read.message)
     if read.kind in _REFUSED:
-        return KeyVerdict("refused", f"{_REFUSED[read.kind]} ({read.message})")
-    return KeyVerdict("unknown", f"it answered {read.message}")
+        return KeyVerdict("refused", f"{_REFUSED[read.kind]} ({message})")
+    return KeyVerdict("unknown", f"it answered {message}")
