@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import anyio
+import h11
 import httpx
 
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
@@ -145,12 +146,14 @@ class HttpPlatformClient:
         speaks = protocol(settings.protocol)
         body = speaks.request_body(settings, model, prompt)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        spoken = locale or settings.locale
+        if (wrong := _not_carriable(settings, spoken)) is not None:
+            return wrong
         headers = httpx.Headers({"Content-Type": "application/json", "X-Client-Request-Id": request_id})
         headers["Accept-Encoding"] = ACCEPTED
         if key:
             headers.update(speaks.headers(settings, key, content, self._clock.now()))
         headers.update(settings.headers)  # a row may ask for another version of a protocol; its checks let no key in
-        spoken = locale or settings.locale
         if spoken:
             headers.setdefault("Accept-Language", spoken)
         url = settings.base_url.rstrip("/") + speaks.path(settings, model)
@@ -227,7 +230,11 @@ class HttpPlatformClient:
             return failure(ErrorKind.TIMEOUT, what)
         except TooLarge:
             return failure(ErrorKind.MALFORMED, f"the answer is larger than {RAW_MAX_BYTES} bytes")
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (
+            httpx.HTTPError,
+            httpx.InvalidURL,
+            h11.LocalProtocolError,
+        ) as error:  # h11's own: a stated length is wrong
             return transport_failure(error)
         return speaks.read(settings, status, got, content, self._clock.now())
 
@@ -250,6 +257,15 @@ class HttpPlatformClient:
             content = await read_capped(response, RAW_MAX_BYTES)
             lower = {name.lower(): value for name, value in response.headers.items()}
             return response.status_code, lower, content
+
+
+def _not_carriable(settings: PlatformSettings, spoken: str) -> Failure | None:
+    """The failure of a header that no request can carry; a catalogue's check refuses them, older catalogues may hold some."""
+    for name, value in (*settings.headers.items(), ("Accept-Language", spoken)):
+        if not (name + value).isascii() or not (name + value).isprintable():
+            message = f"no request can carry the header {name!a} of {settings.name}"
+            return failure(ErrorKind.CLIENT_ERROR, message)
+    return None
 
 
 def new_http() -> httpx.AsyncClient:

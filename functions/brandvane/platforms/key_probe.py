@@ -45,9 +45,12 @@ async def probe(http: httpx.AsyncClient, settings: PlatformSettings, key: str, n
     if path.startswith("/v1") and base.endswith("/v1"):
         path = path.removeprefix("/v1")
     headers = httpx.Headers()
-    if settings.key_header != NO_KEY:
-        headers.update(protocol(settings.protocol).headers(settings, key, b"", now))
-    headers.update(settings.headers)
+    try:
+        if settings.key_header != NO_KEY:
+            headers.update(protocol(settings.protocol).headers(settings, key, b"", now))
+        headers.update(settings.headers)
+    except UnicodeError:
+        return KeyVerdict("unknown", "no request can carry its key or its headers")
     try:
         reply = await http.get(base + path, headers=headers, timeout=PROBE_TIMEOUT_S)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
