@@ -21,6 +21,8 @@ SWITCH = {"true": "on", "false": "off", "yes": "on", "no": "off"}
 SCHEDULE_FIELDS = ("id", "brands", "priority", "window", "deadline", "time_zone")
 SCHEDULE_ID_MAX = 50  # its run's id, with the date, is a prefix of many keys
 SAMPLES_MAX = 100
+# Files of the database that are no zone, or another one on each machine; the scheduler of AWS takes none of them.
+_NOT_ZONES = frozenset({"localtime", "posix", "right", "posixrules", "Factory", "SystemV"})
 _WINDOW = re.compile(r"\s*(\S+?)\s*[-–—~]\s*(\S+)\s*")
 
 
@@ -114,6 +116,8 @@ def _time_zone(record: Record, default: str) -> str:
         return default
     try:
         ZoneInfo(name)
+        if name.partition("/")[0] in _NOT_ZONES:
+            raise KeyError(name)
     except (KeyError, ValueError, OSError):  # no such name; one that leaves the database; a folder of it
         zones = available_timezones()
         cities = [zone for zone in sorted(zones) if zone.casefold().endswith("/" + name.casefold())]
