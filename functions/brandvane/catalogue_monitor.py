@@ -119,7 +119,7 @@ def _time_zone(record: Record, default: str) -> str:
         if name.partition("/")[0] in _NOT_ZONES:
             raise KeyError(name)
     except (KeyError, ValueError, OSError):  # no such name; one that leaves the database; a folder of it
-        zones = available_timezones()
+        zones = {zone for zone in available_timezones() if zone.partition("/")[0] not in _NOT_ZONES}
         cities = [zone for zone in sorted(zones) if zone.casefold().endswith("/" + name.casefold())]
         remedy = did_you_mean(name.replace(" ", "_"), zones, "Write a name such as Europe/Berlin or Asia/Shanghai")
         record.fault("time_zone", "unknown time zone", f"Did you mean '{cities[0]}'" if cities else remedy, value=name)

@@ -268,6 +268,10 @@ def test_a_window_that_is_none_is_a_fault(window: str) -> None:
         ("Berlin", "Did you mean 'Europe/Berlin'"),
         ("Europe/Berln", "Did you mean 'Europe/Berlin'"),
         ("../etc/passwd", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("localtime", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("posixrules", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("Factory", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("posix/Asia/Shanghai", "Did you mean 'Asia/Shanghai'"),
     ],
 )
 def test_an_unknown_time_zone_is_a_fault(zone: str, remedy: str) -> None:

@@ -15,7 +15,6 @@ from brandvane.cli.errors import CliError
 from brandvane.cli.view import number, say, say_json, table
 from brandvane.mentions.statistics import answers_for, samples_for, score_interval
 
-
 WIDTH_MIN = 0.01  # points; far below what any number of answers is worth
 
 
