@@ -17,7 +17,7 @@ import httpx
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.capped_body import ACCEPTED, TooLarge, read_capped
-from brandvane.platforms.errors import failure, transport_failure
+from brandvane.platforms.errors import NO_CONNECTION, failure, transport_failure
 from brandvane.platforms.key_strike import KeyStrike
 from brandvane.platforms.protocols import MODULES, OWN_FIELDS
 from brandvane.policy import ErrorKind
@@ -142,7 +142,7 @@ class HttpPlatformClient:
                 ErrorKind.AUTH_ERROR, f"no key is stored for {settings.name}: brandvane keys set {settings.name}"
             )
         if not (key.isascii() and key.isprintable()) and key:
-            return failure(ErrorKind.AUTH_ERROR, f"the stored key of {settings.name} is not plain ASCII: set it anew")
+            return failure(ErrorKind.AUTH_ERROR, f"the key of {settings.name} is not plain ASCII: set it anew")
         speaks = protocol(settings.protocol)
         body = speaks.request_body(settings, model, prompt)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -211,7 +211,7 @@ class HttpPlatformClient:
         may_send: MaySend,
     ) -> Answer | Failure | None:
         loop = asyncio.get_running_loop()
-        what = "no connection"
+        what = NO_CONNECTION
         try:
             async with asyncio.timeout(READY_TIMEOUT_S) as limit:
 
