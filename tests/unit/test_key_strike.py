@@ -63,11 +63,14 @@ async def test_the_reason_of_a_refused_key_stays_readable() -> None:
 
 
 async def test_an_answer_that_says_the_key_back_is_kept_without_it() -> None:
-    body = {"choices": [{"message": {"content": f"It is {KEY}."}, "finish_reason": "stop"}], "asked_by": KEY}
+    note = {"type": "url_citation", "url_citation": {"url": f"https://a.example/?key={KEY}", "title": KEY}}
+    message = {"content": f"It is {KEY}.", "annotations": [note]}
+    body = {"id": KEY, "model": KEY, "choices": [{"message": message, "finish_reason": "stop"}], "asked_by": KEY}
     reply = await _answered("openai_chat", KEY, lambda _: httpx.Response(200, json=body))
     assert isinstance(reply, Answer)
     assert reply.text == "It is [key]."
-    assert KEY not in reply.raw
+    assert reply.citations[0].url == "https://a.example/?key=[key]"
+    assert KEY not in repr(reply)
 
 
 async def test_a_probe_of_a_key_does_not_say_it_back() -> None:

@@ -56,11 +56,26 @@ class KeyStrike:
         return text[: len(text) - len(head)] + STRUCK if head else text
 
     def answer(self, answer: Answer) -> Answer:
-        """An answer without the whole key in its text and its body; a mere run of characters may be somebody's words."""
-        if self._whole is None or not (self._whole.search(answer.raw) or self._whole.search(answer.text)):
+        """An answer without the whole key in anything that it tells; a mere run of characters may be somebody's words."""
+        whole = self._whole
+        told = (answer.raw, answer.text, answer.served_model, answer.finish_reason, answer.provider_request_id)
+        cited = (part for citation in answer.citations for part in (citation.url, citation.title))
+        if whole is None or not any(whole.search(part) for part in (*told, *cited, *answer.search_queries)):
             return answer
-        raw, text = (self._whole.sub(STRUCK, part) for part in (answer.raw, answer.text))
-        return replace(answer, raw=raw, text=text)
+        raw, text, served, finish, request_id = (whole.sub(STRUCK, part) for part in told)
+        return replace(
+            answer,
+            raw=raw,
+            text=text,
+            served_model=served,
+            finish_reason=finish,
+            provider_request_id=request_id,
+            citations=tuple(
+                replace(each, url=whole.sub(STRUCK, each.url), title=whole.sub(STRUCK, each.title))
+                for each in answer.citations
+            ),
+            search_queries=tuple(whole.sub(STRUCK, query) for query in answer.search_queries),
+        )
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
         """Where runs of the key stand, joined where they overlap."""
