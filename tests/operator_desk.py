@@ -141,7 +141,7 @@ class Office:
             telemetry=world.telemetry,
         )
 
-    def say(self, command: click.Command, *words: str, stdin: str | None = None) -> Result:
+    def say(self, command: click.Command, *words: str, stdin: str | bytes | None = None) -> Result:
         """Say a command; its exit code, stdout and stderr."""
         opened = DeskOf(lambda _aws: self.desk())
         result = CliRunner().invoke(command, list(words), obj=opened, input=stdin)

@@ -88,7 +88,10 @@ def _delimiter(text: str, columns: Columns) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "")
 
     def known(delimiter: str) -> int:
-        cells = next(csv.reader([first], delimiter=delimiter, skipinitialspace=True), [])
+        try:
+            cells = next(csv.reader([first], delimiter=delimiter, skipinitialspace=True), [])
+        except csv.Error:  # a field that is longer than any may be: the reading itself complains, with its row
+            return 0
         return sum(_folded(cell) in columns.fields for cell in cells)
 
     return max(DELIMITERS, key=known)  # the comma where none does better

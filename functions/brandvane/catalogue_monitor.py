@@ -21,6 +21,8 @@ SWITCH = {"true": "on", "false": "off", "yes": "on", "no": "off"}
 SCHEDULE_FIELDS = ("id", "brands", "priority", "window", "deadline", "time_zone")
 SCHEDULE_ID_MAX = 50  # its run's id, with the date, is a prefix of many keys
 SAMPLES_MAX = 100
+# Files of the database that are no zone, or another one on each machine; the scheduler of AWS takes none of them.
+_NOT_ZONES = frozenset({"localtime", "posix", "right", "posixrules", "Factory", "SystemV"})
 _WINDOW = re.compile(r"\s*(\S+?)\s*[-–—~]\s*(\S+)\s*")
 
 
@@ -114,8 +116,10 @@ def _time_zone(record: Record, default: str) -> str:
         return default
     try:
         ZoneInfo(name)
+        if name.partition("/")[0] in _NOT_ZONES:
+            raise KeyError(name)
     except (KeyError, ValueError, OSError):  # no such name; one that leaves the database; a folder of it
-        zones = available_timezones()
+        zones = {zone for zone in available_timezones() if zone.partition("/")[0] not in _NOT_ZONES}
         cities = [zone for zone in sorted(zones) if zone.casefold().endswith("/" + name.casefold())]
         remedy = did_you_mean(name.replace(" ", "_"), zones, "Write a name such as Europe/Berlin or Asia/Shanghai")
         record.fault("time_zone", "unknown time zone", f"Did you mean '{cities[0]}'" if cities else remedy, value=name)

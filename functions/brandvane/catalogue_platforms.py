@@ -8,6 +8,7 @@ from typing import Any
 
 from brandvane.catalogue import PlatformSettings
 from brandvane.catalogue_faults import Findings, did_you_mean
+from brandvane.catalogue_headers import read_headers, read_key_header, read_spoken
 from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar, kind_of
 from brandvane.catalogue_record import IDENTIFIER, Record
 from brandvane.platforms.protocols import OWN_FIELDS, PROTOCOL_NAMES, SEARCHES
@@ -36,12 +37,9 @@ ROW_FIELDS = ("protocol", "base_url", "models")  # what makes a platform that no
 CALL_TIMEOUT_MAX_S = 285.0  # a lease is never over 300 s and lasts 15 s longer than the call (DESIGN §2)
 RATE_MAX = 1_000.0
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}")
-_HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
 _PARAMETER = re.compile(r"/[A-Za-z0-9_.\-/]{1,900}")
+LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens", "max_output_tokens")  # most tokens of an answer
 PLATFORM_MAX = 24  # the names of its queue and functions carry it
-_SECRET_HEADERS = frozenset(
-    {"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"}
-)
 
 
 def read_platforms(
@@ -105,6 +103,7 @@ def _own_row(name: Scalar, overrides: MapNode, file: str, findings: Findings) ->
 def _settings(
     row: PlatformRow, record: Record, name: Scalar, file: str, findings: Findings
 ) -> tuple[PlatformSettings, ...]:
+    key_header = read_key_header(record)
     overrides: dict[str, Any] = {
         "models": _models(record),
         "protocol": _protocol(record),
@@ -119,10 +118,10 @@ def _settings(
         "price_search": record.number("price_search", 0, 100),
         "parameters": _parameters(row, record),
         "search_body": record.free("search_body"),
-        "headers": _headers(record),
-        "key_header": _key_header(record),
+        "headers": read_headers(record, key_header),
+        "key_header": key_header,
         "key_parameter": _key_parameter(record),
-        "locale": record.text("locale", longest=35),
+        "locale": read_spoken(record),
     }
     told = {key: value for key, value in overrides.items() if value not in (None, "", (), {})}
     if not row.values and not set(ROW_FIELDS) <= set(told):
@@ -146,14 +145,6 @@ def _protocol(record: Record) -> str:
         record.fault("protocol", "not a protocol that this release speaks", remedy, value=protocol)
         return ""
     return protocol
-
-
-def _key_header(record: Record) -> str:
-    header = record.text("key_header", longest=64)
-    if header and not _HEADER.fullmatch(header):
-        record.fault("key_header", "not a header's name", "Write one such as api-key, or none", value=header)
-        return ""
-    return header
 
 
 def _key_parameter(record: Record) -> str:
@@ -207,8 +198,12 @@ def _parameters(row: PlatformRow, record: Record) -> Mapping[str, Any]:
         if name in parameters:
             record.fault("parameters", f"{name} is set by the call itself", "Remove it", value=name)
     _parameter(record, parameters, "temperature", 0, 2)
-    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+    for name in LIMIT_PARAMETERS:
         _parameter(record, parameters, name, 1, 1_000_000)
+        if isinstance(parameters.get(name), float):
+            record.fault(
+                "parameters", f"{name} is not a whole number", "Write it without a fraction", value=parameters[name]
+            )
     if parameters.get("search") not in (None, True, False):
         record.fault("parameters", "search is a switch", "Write true or false", value=parameters["search"])
     if not isinstance(parameters.get("system", ""), str | None):
@@ -222,15 +217,3 @@ def _parameter(record: Record, parameters: Mapping[str, Any], name: str, low: fl
     if value is not None and not (number and low <= value <= high):
         remedy = f"Write a number from {low:g} to {high:,.10g}"
         record.fault("parameters", f"{name} is not a number in its range", remedy, value=value)
-
-
-def _headers(record: Record) -> Mapping[str, str]:
-    headers: dict[str, str] = {}
-    for name, value in record.free("headers", numbers=False).items():
-        if name.casefold() in _SECRET_HEADERS:
-            record.fault("headers", "keys never stand in a catalogue", "Run 'brandvane keys set' instead", value=name)
-        elif not _HEADER.fullmatch(name) or not isinstance(value, str | int | float) or "\n" in str(value):
-            record.fault("headers", "not a header", "Write 'Name: value', on one line", value=name)
-        else:
-            headers[name] = str(value)
-    return headers

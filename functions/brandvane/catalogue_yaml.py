@@ -6,6 +6,7 @@ walks it, so that a few lines cannot grow into millions of values. The only modu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import yaml
@@ -17,6 +18,8 @@ DEPTH_MAX = 20
 ALIASED_NODES_MAX = 10_000
 # libyaml where PyYAML was built with it: the same events, forty times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What the file itself must not hold either (``catalogue_text``), and half characters: escapes can write them.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
 
@@ -85,6 +88,9 @@ class _Builder:
             elif isinstance(event, yaml.ScalarEvent):
                 if event.tag not in _TEXT_TAGS:
                     raise _Refused("tags are not used here", "Remove the tag", row, event.tag or "")
+                if (control := _CONTROL.search(event.value)) is not None:
+                    remedy = "Remove it: texts hold letters, spaces and line ends"
+                    raise _Refused("an escape stands for a control character", remedy, row, control.group())
                 self._add(Scalar(event.value, row, not event.style), 1, event.anchor)
             elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
                 self._open(event, row)

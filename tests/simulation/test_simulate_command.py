@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from brandvane.cli.simulate_command import simulate
+from brandvane.cli.simulate_command import _options, simulate
 from brandvane.simulation.history import Violation
 from brandvane.simulation.simulate import Outcome, Simulation
 
@@ -90,3 +90,22 @@ def test_a_broken_promise_ends_1_and_says_how_to_see_it_again(monkeypatch: pytes
         "promises were broken in 1 of 1 simulations",
     ):
         assert line in result.output
+
+
+@pytest.mark.parametrize("option", ["--rate", "--latency", "--hours", "--deadline", "--port-latency"])
+@pytest.mark.parametrize("value", ["nan", "inf", "1e300", "0", "-1"])
+def test_a_number_that_no_simulation_can_have_is_wrong_usage(option: str, value: str) -> None:
+    result = said(option, value)
+    assert (result.exit_code, isinstance(result.exception, SystemExit)) == (2, True)
+
+
+def test_a_trouble_of_a_platform_that_is_not_there_is_wrong_input(tmp_path: Path) -> None:
+    row = {"what": "platform", "start": 0, "end": 60, "name": "platform-2"}
+    (tmp_path / "mine.json").write_text(json.dumps({"troubles": [row]}))
+    result = said(*TINY, "--faults", str(tmp_path / "mine.json"))
+    assert result.exit_code == 2
+    assert "has the name 'platform-2'; the platforms are platform-1" in result.output
+
+
+def test_the_command_of_a_replay_rounds_nothing() -> None:
+    assert _options({"rate": 1.23456789, "latency": 2.0}, "none") == "--rate 1.23456789 --latency 2 --faults none"

@@ -119,6 +119,11 @@ def test_text_after_a_closing_quote_is_a_fault() -> None:
     assert only(brands_csv('id,name\na,"A"x\n')).row == 2
 
 
+def test_a_field_longer_than_any_may_be_is_a_fault() -> None:
+    fault = only(brands_csv(f"id,name,{'x' * 131_073}\na,A,\n"))
+    assert (fault.row, fault.message) == (1, "not valid CSV: field larger than field limit (131072)")
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", ",,\n"])
 def test_an_empty_table_is_a_fault(text: str) -> None:
     assert only(brands_csv(text)).message == "the file is empty"

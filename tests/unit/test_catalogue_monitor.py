@@ -151,6 +151,23 @@ def test_a_monitor_without_platforms_is_a_fault(text: str) -> None:
         ("parameters: {stream: true}", "parameters", "stream", "stream is set by the call itself"),
         ("headers: {Authorization: x}", "headers", "Authorization", "keys never stand in a catalogue"),
         ("headers: {'a b': x}", "headers", "a b", "not a header"),
+        ("headers: {X-Team: 中文}", "headers", "X-Team", "a value that no HTTP header can carry"),
+        (r'headers: {X-Team: "a\rb"}', "headers", "X-Team", "a value that no HTTP header can carry"),
+        ("headers: {X-Team: ' a'}", "headers", "X-Team", "a value that no HTTP header can carry"),
+        ("headers: {Host: x}", "headers", "Host", "Host is set by the call itself"),
+        ("headers: {Content-Length: 3}", "headers", "Content-Length", "Content-Length is set by the call itself"),
+        ("headers: {Transfer-Encoding: chunked}", "headers", "Transfer-Encoding", "Transfer-Encoding is set by the call itself"),
+        ("headers: {X-Auth-Token: x}", "headers", "X-Auth-Token", "keys never stand in a catalogue"),
+        ("headers: {Token: x}", "headers", "Token", "keys never stand in a catalogue"),
+        ("headers: {Api-Token: x}", "headers", "Api-Token", "keys never stand in a catalogue"),
+        ("headers: {X-Key: x}", "headers", "X-Key", "keys never stand in a catalogue"),
+        ("headers: {X-ApiKey: x}", "headers", "X-ApiKey", "keys never stand in a catalogue"),
+        ("headers: {X-MySecret: x}", "headers", "X-MySecret", "keys never stand in a catalogue"),
+        ("headers: {X-Password: x}", "headers", "X-Password", "keys never stand in a catalogue"),
+        ("key_header: Content-Type", "key_header", "Content-Type", "Content-Type is set by the call itself"),
+        ("locale: 中文", "locale", "中文", "not a language tag"),
+        (r'locale: "en\rX-Evil: 1"', "locale", r"en\rX-Evil: 1", "not a language tag"),
+        ("parameters: {max_output_tokens: 16.5}", "parameters", "16.5", "max_output_tokens is not a whole number"),
         ("base_url: ftp://x", "base_url", "ftp://x", "the address is not an https URL"),
     ],
 )  # fmt: skip
@@ -158,6 +175,18 @@ def test_a_setting_that_cannot_be_is_a_fault(row: str, field: str, value: str, m
     fault = only(monitor(_with(row)))
     assert place(fault) == ("monitor.yaml", 3, f"platforms.openai.{field}", value)
     assert fault.message == message
+
+
+def test_a_header_that_carries_the_key_is_not_given_a_value_of_its_own() -> None:
+    fault = only(monitor(_with("headers: {x-team: abc}\nkey_header: X-Team")))
+    assert place(fault) == ("monitor.yaml", 3, "platforms.openai.headers", "x-team")
+    assert fault.message == "the header that carries the key"
+
+
+def test_headers_that_name_no_key_are_taken_as_they_are() -> None:
+    row = "headers: {OpenAI-Beta: x=1, X-Max-Tokens: 5, X-Keyboard: 'a b', X-On: true}"
+    found = good(monitor(_with(row))).monitor.platform("openai")
+    assert found.headers == {"OpenAI-Beta": "x=1", "X-Max-Tokens": "5", "X-Keyboard": "a b", "X-On": "true"}
 
 
 def test_plain_http_is_for_this_machine_only() -> None:
@@ -239,6 +268,10 @@ def test_a_window_that_is_none_is_a_fault(window: str) -> None:
         ("Berlin", "Did you mean 'Europe/Berlin'"),
         ("Europe/Berln", "Did you mean 'Europe/Berlin'"),
         ("../etc/passwd", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("localtime", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("posixrules", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("Factory", "Write a name such as Europe/Berlin or Asia/Shanghai"),
+        ("posix/Asia/Shanghai", "Write a name such as Europe/Berlin or Asia/Shanghai"),
     ],
 )
 def test_an_unknown_time_zone_is_a_fault(zone: str, remedy: str) -> None:

@@ -51,3 +51,29 @@ def test_utf16_is_a_fault_that_says_so(encoding: str) -> None:
 def test_a_control_character_is_a_fault_with_its_byte_offset() -> None:
     fault = only(brands_csv("id,name\na,小\x00\n"))
     assert (fault.row, fault.message, fault.value) == (2, "a control character at byte offset 13", "\\x00")
+
+
+@pytest.mark.parametrize("name", ["Citroën", "Hermès", "Kärcher", "Österreich", "L’Oréal", "BJÖRN"])
+def test_western_letters_in_windows_1252_are_not_taken_for_chinese(name: str) -> None:
+    fault = only(brands_csv(f"id,name\na,{name} x\n".encode("cp1252")))
+    assert "looks like a Western letter (Windows-1252), not like Chinese" in fault.message
+    assert (fault.row, fault.remedy) == (2, "Save it as UTF-8 (in Excel: CSV UTF-8)")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "小米",
+        "朱镕基",
+        "镕",
+        "Acer宏碁",
+        "iPhone手机",
+        "ASUS 華碩電腦",
+        "國際電話電報公司",
+        "Haier海尔 Group集团",
+        "李宁Li-Ning",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["gb18030", "gbk"])
+def test_chinese_names_beside_latin_letters_stay_readable(name: str, encoding: str) -> None:
+    assert good(brands_csv(f"id,name\na,{name}\n".encode(encoding))).brands[0].name == name

@@ -111,3 +111,11 @@ def test_rows_count_from_one() -> None:
 def test_no_text_raises_anything(text: str) -> None:
     reading = brands(text)
     assert (reading.catalogue is None) == bool(reading.faults)
+
+
+@pytest.mark.parametrize(
+    ("escape", "shown"), [("\\0", "\\x00"), ("\\e", "\\x1b"), ("\\x7f", "\\x7f"), ("\\x9b", "\\x9b"), ("\\N", "\\x85")]
+)
+def test_an_escape_for_a_control_character_is_refused(escape: str, shown: str) -> None:
+    fault = only(brands(f'- id: nike\n  name: "x{escape}y"\n'))
+    assert (fault.row, fault.message, fault.value) == (2, "an escape stands for a control character", shown)

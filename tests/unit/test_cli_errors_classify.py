@@ -97,3 +97,15 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
     result = CliRunner().invoke(errors, ["classify", "--cases", str(tmp_path / "none.jsonl")])
     assert result.exit_code == 2
     assert "cannot be read" in result.output
+
+
+@pytest.mark.parametrize("status", [-1, 0, 99, 1000])
+def test_a_status_that_no_response_has_is_one_sentence(tmp_path: Path, status: int) -> None:
+    result = classified(tmp_path, case(status, "{}"))
+    assert result.exit_code == 2
+    assert f"row 1: status is {status}, which no HTTP response has" in result.output
+
+
+def test_an_id_with_half_a_character_is_printed_as_its_escape(tmp_path: Path) -> None:
+    result = classified(tmp_path, {**case(500, "{}"), "id": "\ud800"})
+    assert (result.exit_code, json.loads(result.output)["id"]) == (0, "\ud800")

@@ -25,10 +25,9 @@ def test_a_call_costs_its_prompt_and_an_answer_of_800_tokens() -> None:
     assert call_usd(settings, "m1", "x" * 100) == pytest.approx(0.00804)
 
 
-def test_the_system_prompt_is_paid_for_and_a_limit_shortens_the_answer() -> None:
-    settings = platform(
-        price_input=1.0, price_output=10.0, parameters={"system": "x" * 100, "max_completion_tokens": 50}
-    )
+@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+def test_the_system_prompt_is_paid_for_and_a_limit_shortens_the_answer(limit: str) -> None:
+    settings = platform(price_input=1.0, price_output=10.0, parameters={"system": "x" * 100, limit: 50})
 
     assert call_usd(settings, "m1", "x" * 100) == pytest.approx((70 + 500) / 1e6)
 

@@ -15,6 +15,7 @@ from brandvane.cli.aws_cost import cost_lines, month_usd
 from brandvane.cli.aws_usage import RunLoad, Share, Usage, held_s, minutes_usage, run_usage
 from brandvane.cli.day_plan import day_plan
 from brandvane.cli.estimate_command import estimate
+from brandvane.cli.estimate_view import estimate_document, estimate_lines
 from brandvane.cli.price_list import price_list, read
 from brandvane.ports import Deployed
 from builders import NOW, catalogue, platform, schedule
@@ -78,6 +79,25 @@ def test_the_workers_that_are_deployed_can_be_reckoned_with() -> None:
     assert plan.runs[0].platforms[0].slots == 4
     nobody = day_plan(_given(), NOW, {}).runs[0].platforms[0]
     assert (nobody.slots, math.isinf(nobody.late_by)) == (0, True)
+
+
+def test_a_day_that_costs_more_than_its_budget_says_where_it_stops() -> None:
+    # Ten calls of 800 tokens at $1,000 a million: $0.80 each, $8.00 a day. $2.00 pay for two and a half.
+    plan = day_plan(_given(day_budget_usd=2.0, price_output=1000.0), NOW)
+
+    (over,) = plan.over_budget
+    assert (over.platform, over.budget_usd, over.calls, over.stops_at) == ("openai", 2.0, 10, 3)
+    assert over.usd == pytest.approx(8.0, abs=0.01)
+    prices = price_list()
+    shown = estimate_lines(plan, cost_lines(plan.usage, 1, plan.busy, prices), prices)
+    told = "openai: $8.00 a day is more than its day_budget_usd of $2.00; it stops at about 3 of 10 calls"
+    assert told in shown
+    document = estimate_document(plan, (), prices)
+    assert document["over_budget"]["openai"]["stops_at_calls"] == 3
+
+
+def test_a_day_within_its_budget_is_not_remarked_on() -> None:
+    assert day_plan(_given(day_budget_usd=8.01, price_output=1000.0), NOW).over_budget == ()
 
 
 def test_calls_beyond_a_days_budget_of_calls_are_counted() -> None:

@@ -62,6 +62,15 @@ def test_what_is_no_key_is_refused_without_being_repeated(given: str) -> None:
     assert not given.strip() or given.strip() not in result.output
 
 
+def test_a_key_in_bytes_that_are_no_text_is_refused() -> None:
+    here = _office()
+
+    result = here.say(keys, "set", "openai", "--stdin", stdin=b"sk-\xff\xfe")
+
+    assert (result.exit_code, here.keys.values) == (2, {})
+    assert "the key is not plain text (no UTF-8): nothing was changed" in result.stderr
+
+
 def test_a_key_for_an_unknown_platform_is_refused() -> None:
     here = _office()
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from brandvane.cli.mentions_commands import mentions, wrong_text
+from unit.catalogue_samples import SAMPLE
 
 BRANDS = """\
 - {id: ash, name: Ash, rules: {case_sensitive: true}}
@@ -185,3 +186,80 @@ def test_a_missing_file_ends_with_its_name(folder: Path) -> None:
 )
 def test_an_error_of_the_matcher_is_told_in_words(error: dict[str, Any], says: str) -> None:
     assert wrong_text(error) == says
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"doubtful": "false"}, "row 1: doubtful is missing or not true or false; write it as true or false"),
+        ({"count": -1}, "row 1: count is -1; write a whole number from 0"),
+        ({"first_offset": -1}, "row 1: first_offset is -1; write a whole number from 0"),
+        ({"rank": 0}, "row 1: rank is 0; write a whole number from 1"),
+    ],
+)
+def test_a_reading_that_cannot_be_is_a_fault_of_its_row(folder: Path, more: dict[str, object], message: str) -> None:
+    result = score(folder, [{**row("Ash", 1, 3, 1), **more}])
+    assert (result.exit_code, result.output.strip().endswith(message)) == (2, True)
+
+
+@pytest.mark.parametrize("truth", [[], [row("Ash", 2, 3, 1, doubtful=True)]])
+def test_nothing_to_compare_is_no_perfect_score(folder: Path, truth: list[object]) -> None:
+    result = score(folder, truth)
+    assert result.exit_code == 2
+    assert "no row to compare that is not doubtful" in result.output
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ('{"id": "a", "answer": "x", "question": 5}', "row 1: question is missing or not a text; write it as a text"),
+        (
+            '{"id": "a", "answer": "x"}\n{"id": "a", "answer": "y"}',
+            "row 2: a second answer with the id 'a'; remove one, or give it another id",
+        ),
+    ],
+)
+def test_wrong_answers_end_with_their_row(folder: Path, answers: str, message: str) -> None:
+    (folder / "answers.jsonl").write_text(answers, encoding="utf-8")
+    (folder / "truth.jsonl").write_text(json.dumps(row("Ash", 1, 3, 1)), encoding="utf-8")
+    files = ["--answers", str(folder / "answers.jsonl"), "--truth", str(folder / "truth.jsonl")]
+    result = CliRunner().invoke(mentions, ["score", "--catalogue", str(folder), *files])
+    assert (result.exit_code, result.output.strip().endswith(message)) == (2, True)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_id_with_half_a_character_is_printed_as_its_escape(folder: Path, options: tuple[str, ...]) -> None:
+    (folder / "answers.jsonl").write_text(r'{"id": "\ud800", "answer": "Ash"}', encoding="utf-8")
+    truth = json.dumps({**row("Ash", 9, 0, None), "answer_id": "\ud800"})
+    (folder / "truth.jsonl").write_text(truth, encoding="utf-8")
+    files = ["--answers", str(folder / "answers.jsonl"), "--truth", str(folder / "truth.jsonl")]
+    result = CliRunner().invoke(mentions, ["score", "--catalogue", str(folder), *files, *options])
+    assert result.exit_code == 0
+    assert r"\ud800" in result.output
+
+
+def test_a_table_in_gb18030_is_read_with_a_warning(folder: Path) -> None:
+    (folder / "brands.yaml").unlink()
+    (folder / "brands.csv").write_bytes("id,name\nmidea,美的\n".encode("gb18030"))
+    result = show(folder, "美的")
+    assert result.exit_code == 0
+    assert "read as GB18030" in result.stderr
+
+
+def samples(folder: Path, *options: str) -> Result:
+    for name, text in SAMPLE.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return CliRunner().invoke(mentions, ["samples", "--catalogue", str(folder), *options])
+
+
+@pytest.mark.parametrize("width", ["1e-200", "0", "100", "nan"])
+def test_a_width_that_no_interval_has_is_wrong_usage(folder: Path, width: str) -> None:
+    result = samples(folder, "--width", width)
+    assert result.exit_code == 2
+    assert "points is no width to ask for; say at least 0.01 and less than 100" in result.output
+
+
+def test_more_samples_than_a_monitor_may_ask_are_told(folder: Path) -> None:
+    told = "samples is at most 100 in monitor.yaml: 1 brand needs more questions, or a greater width"
+    assert samples(folder, "--width", "1").output.splitlines()[-1] == told
+    assert "at most 100" not in samples(folder, "--width", "50").output

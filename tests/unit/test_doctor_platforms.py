@@ -13,7 +13,9 @@ from click.testing import CliRunner
 from brandvane.catalogue import PlatformSettings
 from brandvane.cli.checks import Check, carried_out
 from brandvane.cli.doctor_command import doctor
-from brandvane.cli.doctor_platforms import Heard, PlatformDoctor, clock_checks, limit_checks
+from brandvane.cli.doctor_platforms import Heard, PlatformDoctor, clock_checks, limit_checks, target_checks
+from brandvane.platforms.errors import failure, transport_failure
+from brandvane.policy import ErrorKind
 from brandvane.ports import Deployed
 from brandvane.simulation.memory_clock import ManualClock
 from builders import NOW, catalogue, platform
@@ -86,6 +88,26 @@ def test_a_vanished_model_and_a_refused_key_fail() -> None:
 
 def test_what_may_pass_by_itself_is_a_warning() -> None:
     assert told(platform(), {}, 503)[1].startswith("WARN openai/m1: model: server_error")
+
+
+@pytest.mark.parametrize("error", [httpx.ConnectError("refused"), httpx.ConnectTimeout("slow")])
+def test_a_platform_that_cannot_be_reached_fails(error: Exception) -> None:
+    (check,) = target_checks(platform(), "m1", transport_failure(error))
+    assert lines([check]) == [f"FAIL openai/m1: model: timeout: connection lost: {type(error).__name__}"]
+    assert check.remedy.startswith("look at base_url in monitor.yaml (http://127.0.0.1:9/v1)")
+
+
+def test_a_connection_that_broke_off_is_a_warning() -> None:
+    (line,) = lines(target_checks(platform(), "m1", transport_failure(httpx.ReadError(""))))
+    assert line == "WARN openai/m1: model: timeout: connection lost: ReadError"
+
+
+def test_a_key_from_a_file_is_mended_in_that_file() -> None:
+    refused = failure(ErrorKind.AUTH_ERROR, "HTTP 401: invalid_api_key", status=401)
+    (stored,) = target_checks(platform(), "m1", refused)
+    (given,) = target_checks(platform(), "m1", refused, Path("my.env"))
+    assert stored.remedy == "set a key that is good: brandvane keys set openai"
+    assert given.remedy == "write a key that is good to my.env: BRANDVANE_KEY_OPENAI=…"
 
 
 def test_without_a_key_nobody_is_asked() -> None:

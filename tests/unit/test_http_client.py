@@ -544,3 +544,33 @@ async def test_a_cost_that_the_platform_tells_goes_before_the_price_row() -> Non
     told = await ask(mocked(lambda _: httpx.Response(200, json=body)), **settings)
     assert isinstance(told, Answer)
     assert told.cost_microusd == 250_000
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"headers": {"X-Team": "中文"}},
+        {"headers": {"X-Team": "a\rb"}},
+        {"headers": {"X-Töam": "a"}},
+    ],
+)
+async def test_a_header_that_no_request_can_carry_is_the_settings_fault(settings: dict[str, Any]) -> None:
+    def reply(_: httpx.Request) -> httpx.Response:
+        raise AssertionError("sent")
+
+    assert kind(await ask(mocked(reply), **settings)) is ErrorKind.CLIENT_ERROR
+
+
+async def test_a_locale_that_no_request_can_carry_is_the_settings_fault() -> None:
+    async with mocked(lambda _: httpx.Response(200, json=COMPLETION)) as http:
+        client = HttpPlatformClient(http=http, secrets=Keys("k"), clock=ManualClock())
+        assert kind(sent(await client.ask(platform(), "m1", "Who?", "中文", "t/1", 5.0))) is ErrorKind.CLIENT_ERROR
+
+
+async def test_a_stated_length_that_is_wrong_is_the_settings_fault() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(response(b"{}"))
+
+    async with serving(serve) as base_url:
+        answered = await ask(new_http(), base_url=base_url, headers={"Content-Length": "3"})
+    assert kind(answered) is ErrorKind.CLIENT_ERROR

@@ -11,13 +11,13 @@ import click
 from brandvane.catalogue import Catalogue, Selection, prompts
 from brandvane.catalogue_difference import Difference
 from brandvane.catalogue_faults import Fault
-from brandvane.cli.errors import CliError
+from brandvane.cli.errors import CliError, writable
 from brandvane.cli.view import number
 
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    click.echo(writable(json.dumps(document, ensure_ascii=False, indent=2)))
 
 
 def print_findings(findings: Sequence[Fault], what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 
 from brandvane.catalogue import Catalogue, PlatformSettings, Schedule, Selection
 from brandvane.catalogue_deployed import BATCH_MAX, INVOCATIONS_MIN
@@ -53,6 +54,21 @@ class RunPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class OverBudget:
+    """A platform whose day costs more dollars than its budget: its calls stop at about ``stops_at`` of ``calls``."""
+
+    platform: str
+    usd: float
+    budget_usd: float
+    calls: int
+
+    @property
+    def stops_at(self) -> int:
+        """Calls that the budget pays for, at the mean cost of the day's calls; the one that exceeds it is still made."""
+        return min(ceil(self.calls * self.budget_usd / self.usd), self.calls)
+
+
+@dataclass(frozen=True, slots=True)
 class DayPlan:
     """All runs of one day."""
 
@@ -84,6 +100,17 @@ class DayPlan:
                 known = found.get(target, (0, 0.0))
                 found[target] = known[0] + calls, known[1] + usd
         return found
+
+    @property
+    def over_budget(self) -> tuple[OverBudget, ...]:
+        """The platforms whose day, all runs together, costs more than their day_budget_usd."""
+        found = []
+        for settings in self.catalogue.monitor.platforms:
+            name, budget = settings.name, settings.day_budget_usd
+            usd = sum(run.cost.usd.get(name, 0.0) for run in self.runs)
+            if budget is not None and usd > budget:
+                found.append(OverBudget(name, usd, budget, sum(run.cost.calls.get(name, 0) for run in self.runs)))
+        return tuple(found)
 
     @property
     def model_usd(self) -> float:

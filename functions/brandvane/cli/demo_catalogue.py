@@ -16,6 +16,7 @@ from typing import Any
 
 from brandvane.catalogue import Catalogue, Selection
 from brandvane.catalogue_files import BRAND_FILES, QUESTION_FILES, read_brand_folder, read_folder
+from brandvane.cli.catalogue_output import print_findings
 from brandvane.cli.errors import CliError
 from brandvane.expansion import Expansion
 from brandvane.platforms.registry import platform_rows
@@ -191,6 +192,7 @@ def checked(folder: Path) -> Catalogue:
     if reading.catalogue is None:
         first = "; ".join(str(fault) for fault in reading.faults[:3])
         raise CliError(f"the catalogue in {folder} has {len(reading.faults)} faults: {first}", 2)
+    print_findings(reading.warnings, "warning")
     return reading.catalogue
 
 

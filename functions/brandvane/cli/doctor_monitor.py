@@ -57,7 +57,7 @@ def platform_checks(
                     found[row.name] = key.strip()
         finally:
             desk.close()
-    doctor = PlatformDoctor(rows, found, deployed=deployed, clock=SystemClock(), dry=dry)
+    doctor = PlatformDoctor(rows, found, deployed=deployed, clock=SystemClock(), dry=dry, dotenv=dotenv)
     if doctor.calls:
         if not quiet:
             say(f"{number(doctor.calls, 'call')}, about {dollars(doctor.cost_usd)} by the price rows")

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brandvane.answer import Answer, Failure
@@ -14,6 +15,7 @@ from brandvane.cli.checks import Check, Looks, fail, ok, warn
 from brandvane.cli.local_keys import variable_of
 from brandvane.cli.view import number
 from brandvane.engine.canary import TEXT
+from brandvane.platforms.errors import not_reached
 from brandvane.policy import ErrorKind
 from brandvane.ports import Clock, Deployed
 from brandvane.task import target_name
@@ -46,7 +48,8 @@ class Heard:
 
 
 class PlatformDoctor:
-    """Looks at targets. ``keys``: what was found by platform; ``deployed``: workers by platform, None where no stack is looked at."""
+    """Looks at targets. ``keys``: what was found by platform; ``deployed``: workers by platform, None where no stack is looked at;
+    ``dotenv``: the file that the keys come from, None where they are the stored ones."""
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class PlatformDoctor:
         deployed: Mapping[str, Deployed] | None,
         clock: Clock,
         dry: bool = False,
+        dotenv: Path | None = None,
         http: Callable[[], httpx.AsyncClient] | None = None,
     ) -> None:
         self._settings = settings
@@ -63,6 +67,7 @@ class PlatformDoctor:
         self._deployed = deployed
         self._clock = clock
         self._dry = dry
+        self._dotenv = dotenv
         self._http = http
 
     @property
@@ -93,9 +98,12 @@ class PlatformDoctor:
         name, key = row.name, self._key_of(row)
         if key is None:
             remedy = f"brandvane keys set {name}, or {variable_of(name)} in the file that --dotenv names"
+            if self._dotenv is not None:
+                remedy = f"a line {variable_of(name)}=… in {self._dotenv}, or without --dotenv the stored key"
             yield fail(name, "key: there is none", remedy)
         else:
-            yield ok(name, "key: it wants none" if row.key_header == NO_KEY else "key: there is one")
+            there = "key: there is one" if self._dotenv is None else f"key: there is one in {self._dotenv}"
+            yield ok(name, "key: it wants none" if row.key_header == NO_KEY else there)
             if not self._dry:
                 yield from asyncio.run(self._asked(row, key))
         yield self._limits(row)
@@ -128,7 +136,7 @@ class PlatformDoctor:
             for model in row.models:
                 reply = await client.ask(row, model, text, "", f"doctor-{model}/1", row.call_timeout_s, at_once)
                 if reply is not None:
-                    checks += target_checks(row, model, reply)
+                    checks += target_checks(row, model, reply, self._dotenv)
         return checks + clock_checks(row, heard) + limit_checks(row, heard)
 
 
@@ -141,14 +149,24 @@ class _OneKey:
         return self._key
 
 
-def target_checks(row: PlatformSettings, model: str, reply: Answer | Failure) -> list[Check]:
+def target_checks(
+    row: PlatformSettings, model: str, reply: Answer | Failure, dotenv: Path | None = None
+) -> list[Check]:
     """Model, search and citations, by what came back."""
     target = target_name(row.name, model)
     if isinstance(reply, Failure):
         remedy = _REMEDIES.get(reply.kind, "look again; if it stays so, ask the platform's status page")
+        remedy = remedy.format(platform=row.name)
         said = f"model: {reply.kind}: {reply.message}"
         passing = reply.kind in (ErrorKind.RATE_LIMITED, ErrorKind.TIMEOUT, ErrorKind.SERVER_ERROR, ErrorKind.EMPTY)
-        return [(warn if passing else fail)(target, said, remedy.format(platform=row.name))]
+        if reply.kind is ErrorKind.AUTH_ERROR and dotenv is not None:
+            remedy = f"write a key that is good to {dotenv}: {variable_of(row.name)}=…"
+        if not_reached(reply):
+            passing, remedy = (
+                False,
+                f"look at base_url in monitor.yaml ({row.base_url}), and whether it can be reached from here",
+            )
+        return [(warn if passing else fail)(target, said, remedy)]
     served = f" as {reply.served_model}" if reply.served_model not in ("", model) else ""
     checks = [ok(target, f"model: answered{served} in {reply.latency_s:.1f} s ({reply.status})")]
     if not row.parameters.get("search"):

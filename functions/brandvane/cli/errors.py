@@ -53,7 +53,12 @@ class CliError(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message."""
-        click.echo(f"brandvane: {self.format_message()}", file=file or sys.stderr)
+        click.echo(f"brandvane: {writable(self.format_message())}", file=file or sys.stderr)
+
+
+def writable(text: str) -> str:
+    """A text that UTF-8 can write: half a surrogate pair, which JSON may hold, becomes its escape (as JSON writes it)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def run_cli(command: click.Command, args: Sequence[str] | None = None) -> NoReturn:

@@ -87,6 +87,9 @@ def _case(line: str, where: str) -> dict[str, Any]:
     for name, kind in wanted.items():
         if not isinstance(case[name], kind) or isinstance(case[name], bool):
             raise CliError(f"{where}: {name} is missing or not {_WORDS[kind]}", 2)
+    status = int(row["status"])
+    if not 100 <= status <= 999:
+        raise CliError(f"{where}: status is {status}, which no HTTP response has; write a number from 100 to 999", 2)
     return case
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from brandvane.catalogue import Catalogue, Monitor, PlatformSettings, Selection, prompts
+from brandvane.catalogue_platforms import LIMIT_PARAMETERS
 from brandvane.expansion import Planned
 from brandvane.platforms.registry import is_loopback
 from brandvane.task import target_name
@@ -18,7 +19,6 @@ WIDE_FROM = 0x2E80  # CJK radicals and everything after them
 FRAME_TOKENS = 10  # roles and separators of a chat
 # An answer that recommends and compares a few brands: some 600 English words.
 ANSWER_TOKENS = 800
-LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens")
 BASIS = f"estimate: list prices, prompts' length, {ANSWER_TOKENS} tokens an answer, no retries"
 
 

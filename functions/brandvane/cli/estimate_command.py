@@ -10,7 +10,7 @@ import click
 from brandvane.catalogue_files import read_folder
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.aws_cost import cost_lines
-from brandvane.cli.catalogue_output import FaultsFound
+from brandvane.cli.catalogue_output import FaultsFound, print_findings
 from brandvane.cli.day_plan import day_plan
 from brandvane.cli.errors import CliError
 from brandvane.cli.estimate_view import estimate_document, estimate_lines
@@ -32,6 +32,7 @@ def estimate(folder: Path, deployed: bool, as_json: bool, aws: AwsContext) -> No
     reading = read_folder(folder)
     if reading.catalogue is None:
         raise FaultsFound(reading.faults, reading.warnings, as_json=as_json, consequence="Nothing can be estimated")
+    print_findings(reading.warnings, "warning")
     workers = {each.platform: each for each in aws.platforms()} if deployed else None
     plan, prices = day_plan(reading.catalogue, time.time(), workers), price_list()
     lines = cost_lines(plan.usage, len(reading.catalogue.monitor.platforms), plan.busy, prices)

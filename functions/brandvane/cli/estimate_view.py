@@ -28,6 +28,16 @@ def estimate_lines(plan: DayPlan, aws: Sequence[Line], prices: PriceList) -> lis
         for target, (calls, usd) in sorted(plan.targets.items(), key=lambda item: -item[1][1])
     ]
     lines += _indented(table(("model", "calls a day", "$ a day", "$ a month"), rows, frozenset({1, 2, 3})))
+    lines += [
+        f"{each.platform}: {dollars(each.usd)} a day is more than its day_budget_usd of {dollars(each.budget_usd)}; "
+        f"it stops at about {each.stops_at:,} of {number(each.calls, 'call')}"
+        for each in plan.over_budget
+    ]
+    whole_budget = plan.catalogue.monitor.day_budget_usd
+    if whole_budget is not None and plan.model_usd > whole_budget:
+        lines.append(
+            f"all platforms: {dollars(plan.model_usd)} a day is more than the monitor's day_budget_usd of {dollars(whole_budget)}"
+        )
     unpriced = list(dict.fromkeys(target for run in plan.runs for target in run.cost.unpriced))
     if unpriced:
         lines.append(f"no price is known for {', '.join(unpriced)}: the cost is more than that")
@@ -111,6 +121,15 @@ def estimate_document(plan: DayPlan, aws: Sequence[Line], prices: PriceList) -> 
         "platforms_usd_a_day": round(plan.model_usd, 4),
         "models": {
             target: {"calls": calls, "usd_a_day": round(usd, 4)} for target, (calls, usd) in plan.targets.items()
+        },
+        "over_budget": {
+            each.platform: {
+                "usd_a_day": round(each.usd, 4),
+                "day_budget_usd": each.budget_usd,
+                "calls": each.calls,
+                "stops_at_calls": each.stops_at,
+            }
+            for each in plan.over_budget
         },
         "platforms_basis": BASIS,
         "no_price_for": list(dict.fromkeys(target for run in plan.runs for target in run.cost.unpriced)),

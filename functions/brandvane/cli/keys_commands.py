@@ -47,7 +47,10 @@ def set_key(name: str, from_stdin: bool, desk: Desk) -> None:
 
 def _given(name: str, *, from_stdin: bool, interactive: bool) -> str:
     if from_stdin:
-        return sys.stdin.read()
+        try:
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise CliError("the key is not plain text (no UTF-8): nothing was changed", 2) from None
     if not interactive:
         raise CliError("nobody is here to type the key: pipe it in and say --stdin", 2)
     answer: str = click.prompt(f"Key of {name}", hide_input=True, err=True)

@@ -12,7 +12,7 @@ import click
 
 from brandvane.catalogue import Brand
 from brandvane.catalogue_files import read_brand_folder
-from brandvane.cli.catalogue_output import FaultsFound
+from brandvane.cli.catalogue_output import FaultsFound, print_findings
 from brandvane.cli.correct_commands import correct, corrections, export
 from brandvane.cli.errors import CliError
 from brandvane.cli.mentions_view import document_of, lines_of
@@ -73,11 +73,11 @@ def score(folder: Path, answers: Path, truth: Path, as_json: bool) -> None:
     Rows with doubtful: true are left out. A brand is named by its id, name or an alias; offsets count code points.
     """
     brands = _brands(folder, as_json)
-    texts = {
-        _field(row, "id", str, where): (_field(row, "answer", str, where), row.get("question") or "")
-        for row, where in _rows(answers, "--answers")
-    }
-    found = _compare(brands, texts, truth)
+    found = _compare(brands, _answers(answers), truth)
+    if not found.pairs:
+        raise CliError(
+            f"{truth}: no row to compare that is not doubtful; write one for each pair of answer and brand", 2
+        )
     document = found.to_document()
     if as_json:
         say_json(document)
@@ -101,6 +101,18 @@ def wrong_text(error: Mapping[str, Any]) -> str:
 
 
 _SHARES = ("exact_counts", "exact_first_offsets", "exact_ranks", "no_rank_where_none")
+
+
+def _answers(path: Path) -> dict[str, tuple[str, str]]:
+    """Answer and question by id."""
+    texts: dict[str, tuple[str, str]] = {}
+    for row, where in _rows(path, "--answers"):
+        name = _field(row, "id", str, where)
+        if name in texts:
+            raise CliError(f"{where}: a second answer with the id '{name}'; remove one, or give it another id", 2)
+        question = "" if row.get("question") is None else _field(row, "question", str, where)
+        texts[name] = _field(row, "answer", str, where), question
+    return texts
 
 
 def _compare(brands: tuple[Brand, ...], texts: dict[str, tuple[str, str]], truth: Path) -> Agreement:
@@ -130,11 +142,18 @@ def _judged(row: dict[str, Any], where: str) -> Judged:
         answer_id=_field(row, "answer_id", str, where),
         brand=_field(row, "brand", str, where),
         mentioned=_field(row, "mentioned", bool, where),
-        count=_field(row, "count", int, where),
-        first_offset=None if row.get("first_offset") is None else _field(row, "first_offset", int, where),
-        rank=None if row.get("rank") is None else _field(row, "rank", int, where),
-        doubtful=bool(row.get("doubtful")),
+        count=_from(0, row, "count", where),
+        first_offset=None if row.get("first_offset") is None else _from(0, row, "first_offset", where),
+        rank=None if row.get("rank") is None else _from(1, row, "rank", where),
+        doubtful=row.get("doubtful") is not None and _field(row, "doubtful", bool, where),
     )
+
+
+def _from(least: int, row: dict[str, Any], name: str, where: str) -> int:
+    value: int = _field(row, name, int, where)
+    if value < least:
+        raise CliError(f"{where}: {name} is {value}; write a whole number from {least}", 2)
+    return value
 
 
 def _field(row: dict[str, Any], name: str, kind: type, where: str) -> Any:
@@ -169,6 +188,7 @@ def _brands(folder: Path, as_json: bool) -> tuple[Brand, ...]:
     read = read_brand_folder(folder)
     if read.faults:
         raise FaultsFound(read.faults, read.warnings, as_json=as_json, consequence="nothing was read")
+    print_findings(read.warnings, "warning")
     return read.brands
 
 

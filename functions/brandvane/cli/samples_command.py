@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from brandvane.catalogue import Catalogue
 from brandvane.catalogue_files import read_folder
-from brandvane.cli.catalogue_output import FaultsFound
+from brandvane.catalogue_monitor import SAMPLES_MAX
+from brandvane.cli.catalogue_output import FaultsFound, print_findings
 from brandvane.cli.errors import CliError
-from brandvane.cli.view import say, say_json, table
+from brandvane.cli.view import number, say, say_json, table
 from brandvane.mentions.statistics import answers_for, samples_for, score_interval
+
+WIDTH_MIN = 0.01  # points; far below what any number of answers is worth
 
 
 @click.command()
@@ -28,18 +32,19 @@ def samples(folder: Path, width: float, share: float, as_json: bool) -> None:
 
     Refused, failed and empty answers are in no rate; ask some more where there are many.
     """
-    if not 0 < width < 100:
+    if not WIDTH_MIN <= width < 100:
         raise CliError(
-            f"--width: {width:g} points is no width that an interval can have; say more than 0 and less than 100", 2
+            f"--width: {width:g} points is no width to ask for; say at least {WIDTH_MIN:g} and less than 100", 2
         )
     if not 0 <= share <= 100:
         raise CliError(f"--share: {share:g} % is no share; say 0 to 100", 2)
     reading = read_folder(folder)
     if reading.catalogue is None:
         raise FaultsFound(reading.faults, reading.warnings, as_json=as_json, consequence="Nothing can be reckoned")
+    print_findings(reading.warnings, "warning")
     catalogue = reading.catalogue
     need = answers_for(width / 100, share / 100)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for brand, questions in questions_tracked(catalogue).items():
         now = questions * catalogue.monitor.samples
         rows.append(
@@ -68,6 +73,12 @@ def samples(folder: Path, width: float, share: float, as_json: bool) -> None:
     ]
     header = ("BRAND", "QUESTIONS", "SAMPLES NOW", "POINTS WIDE NOW", "SAMPLES NEEDED")
     say(*table(header, cells, right=frozenset({1, 2, 3, 4})))
+    beyond = sum((row["samples_needed"] or 0) > SAMPLES_MAX for row in rows)
+    if beyond:
+        say(
+            f"samples is at most {SAMPLES_MAX} in monitor.yaml: {number(beyond, 'brand needs', 'brands need')} more questions, "
+            "or a greater width"
+        )
 
 
 def questions_tracked(catalogue: Catalogue) -> dict[str, int]:

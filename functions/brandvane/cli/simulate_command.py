@@ -20,10 +20,23 @@ from brandvane.cli.simulate_view import (
     seeds_table,
 )
 from brandvane.simulation.faults import PRESETS, Faults, FaultsError, read_faults
+from brandvane.simulation.scenario import Scenario
 from brandvane.simulation.trials import Engine, Trial, Verdict, carry_out, carry_out_all, summed
 
 CHAOS = "chaos"
-POSITIVE = click.FloatRange(0, min_open=True)
+
+
+class Finite(click.FloatRange):
+    """A range that "nan" is not in, which compares with nothing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, or wrong usage."""
+        number: float = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value} is not a number", param, ctx)
+        return number
+
+
 SIZES = (
     "brands",
     "questions",
@@ -43,13 +56,15 @@ SIZES = (
 @click.option("--brands", type=click.IntRange(1), help="Brands; each question is asked about each.  [default: 8]")
 @click.option("--questions", type=click.IntRange(1), help="Questions.  [default: 50]")
 @click.option("--platforms", type=click.IntRange(1, 50), help="Platforms, each asked everything.  [default: 3]")
-@click.option("--rate", type=POSITIVE, help="Calls a second that each platform allows.  [default: 10]")
-@click.option("--latency", type=POSITIVE, help="Mean seconds to an answer.  [default: 25]")
-@click.option("--hours", type=click.FloatRange(1 / 60, 24), help="Length of the run's window.  [default: 1]")
-@click.option("--deadline", type=POSITIVE, help="Hours from the window's end to the deadline.  [default: 1]")
+@click.option("--rate", type=Finite(0.001, 10_000), help="Calls a second that each platform allows.  [default: 10]")
+@click.option("--latency", type=Finite(0.001, 3_600), help="Mean seconds to an answer.  [default: 25]")
+@click.option("--hours", type=Finite(1 / 60, 24), help="Length of the run's window.  [default: 1]")
+@click.option("--deadline", type=Finite(0.001, 240), help="Hours from the window's end to the deadline.  [default: 1]")
 @click.option("--backlog", is_flag=True, default=None, help="Everything is due at once.")
 @click.option("--serial", is_flag=True, default=None, help="The last platform takes one call at a time.")
-@click.option("--port-latency", "slowness", type=POSITIVE, help="A factor on all latencies of AWS.  [default: 1]")
+@click.option(
+    "--port-latency", "slowness", type=Finite(0.001, 1_000), help="A factor on all latencies of AWS.  [default: 1]"
+)
 @click.option(
     "--faults", "faults_name", default="none", show_default=True, metavar="none|article|chaos|FILE",
     help="A preset, or a JSON file (fields: brandvane.simulation.faults).",
@@ -86,6 +101,8 @@ def simulate(
         raise CliError(
             "--faults chaos breaks the moves that only this engine has: compare on none, article or a file", 2
         )
+    if faults is not None:
+        _check_names(faults, Scenario(**given).names)
     options = _options(given, faults_name)
     numbers = range(seed, seed + (seeds or 1))
     engines: tuple[Engine, ...] = ("brandvane", "article") if engine == "both" else (engine,)  # type: ignore[assignment]
@@ -116,6 +133,15 @@ def _faults(name: str) -> Faults | None:
         raise CliError(str(error), 2) from error
 
 
+def _check_names(faults: Faults, platforms: tuple[str, ...]) -> None:
+    for trouble in faults.troubles:
+        if trouble.name and (trouble.what != "platform" or trouble.name not in platforms):
+            known = (
+                f"the platforms are {', '.join(platforms)}" if trouble.what == "platform" else "only platforms have one"
+            )
+            raise CliError(f"--faults: a trouble of {trouble.what} has the name {trouble.name!r}; {known}", 2)
+
+
 def _options(given: dict[str, Any], faults_name: str) -> str:
     """The options that make the same simulation again."""
     words = []
@@ -125,8 +151,13 @@ def _options(given: dict[str, Any], faults_name: str) -> str:
         if value is True:
             words.append(option)
         elif value is not None and value is not False:
-            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+            words += [option, _written(value) if isinstance(value, float) else str(value)]
     return shlex.join([*words, "--faults", faults_name])
+
+
+def _written(value: float) -> str:
+    """All its digits: a replay of a rounded number is another simulation."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def _one_or_two(console: Console, trials: list[Trial]) -> list[Verdict]:

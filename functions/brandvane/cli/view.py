@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.cells import cell_len
 
-from brandvane.cli.errors import CliError
+from brandvane.cli.errors import CliError, writable
 
 GAP = "  "
 SHOWN_MAX = 300
@@ -33,12 +33,12 @@ def _padded(cell: str, width: int, right: bool) -> str:
 def say(*lines: str) -> None:
     """Print lines."""
     for line in lines:
-        click.echo(line)
+        click.echo(writable(line))
 
 
 def say_json(document: Any) -> None:
     """Print a JSON document."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    click.echo(writable(json.dumps(document, ensure_ascii=False, indent=2)))
 
 
 def json_line(document: Any) -> str:

@@ -22,6 +22,7 @@ from brandvane.platforms.retry_after import retry_after, told_wait
 from brandvane.policy import PAUSES_PLATFORM, PAUSES_TARGET, RETRY_AFTER_MAX_S, ErrorKind
 
 MESSAGE_MAX = 200
+NO_CONNECTION = "no connection"
 _K = ErrorKind
 _WAITING_HELPS = frozenset({_K.RATE_LIMITED, _K.SERVER_ERROR, _K.QUOTA_EXHAUSTED, _K.TIMEOUT})
 RETRYABLE = frozenset({_K.RATE_LIMITED, _K.TIMEOUT, _K.SERVER_ERROR, _K.MALFORMED, _K.EMPTY})
@@ -101,6 +102,19 @@ def failure(
     return Failure(kind, message[:MESSAGE_MAX], scope or _scope(kind, ""), retry_after, status, raw)
 
 
+_NO_NAME = "the host's name cannot be resolved (DNS)"
+_NOT_SECURE = "no secure connection (TLS)"
+_NOT_REACHED = (
+    NO_CONNECTION,
+    *(f"connection lost: {why}" for why in (_NO_NAME, _NOT_SECURE, "ConnectError", "ConnectTimeout")),
+)
+
+
+def not_reached(failed: Failure) -> bool:
+    """Was there no connection at all, so that most likely the address is wrong or nobody listens there?"""
+    return failed.kind is _K.TIMEOUT and failed.message in _NOT_REACHED
+
+
 def transport_failure(error: Exception) -> Failure:
     """What an exception of the connection means: nothing of it is the question's fault, so the call may be made again."""
     chain: list[BaseException] = []
@@ -110,9 +124,9 @@ def transport_failure(error: Exception) -> Failure:
         cause = cause.__cause__ or cause.__context__
     name = type(error).__name__
     if any(isinstance(e, socket.gaierror) for e in chain):
-        return failure(_K.TIMEOUT, "connection lost: the host's name cannot be resolved (DNS)")
+        return failure(_K.TIMEOUT, f"connection lost: {_NO_NAME}")
     if any(isinstance(e, ssl.SSLError) for e in chain) or "CERTIFICATE" in str(error).upper():
-        return failure(_K.TIMEOUT, "connection lost: no secure connection (TLS)")
+        return failure(_K.TIMEOUT, f"connection lost: {_NOT_SECURE}")
     if name == "DecodingError":
         return failure(_K.MALFORMED, "the body's compression is broken")
     if name in ("InvalidURL", "UnsupportedProtocol"):

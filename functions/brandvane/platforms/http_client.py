@@ -11,12 +11,14 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import anyio
+import h11
 import httpx
 
 from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.capped_body import ACCEPTED, TooLarge, read_capped
-from brandvane.platforms.errors import failure, transport_failure
+from brandvane.platforms.errors import NO_CONNECTION, failure, transport_failure
+from brandvane.platforms.key_strike import KeyStrike
 from brandvane.platforms.protocols import MODULES, OWN_FIELDS
 from brandvane.policy import ErrorKind
 from brandvane.ports import Clock, MaySend, Unavailable
@@ -140,16 +142,18 @@ class HttpPlatformClient:
                 ErrorKind.AUTH_ERROR, f"no key is stored for {settings.name}: brandvane keys set {settings.name}"
             )
         if not (key.isascii() and key.isprintable()) and key:
-            return failure(ErrorKind.AUTH_ERROR, f"the stored key of {settings.name} is not plain ASCII: set it anew")
+            return failure(ErrorKind.AUTH_ERROR, f"the key of {settings.name} is not plain ASCII: set it anew")
         speaks = protocol(settings.protocol)
         body = speaks.request_body(settings, model, prompt)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        spoken = locale or settings.locale
+        if (wrong := _not_carriable(settings, spoken)) is not None:
+            return wrong
         headers = httpx.Headers({"Content-Type": "application/json", "X-Client-Request-Id": request_id})
         headers["Accept-Encoding"] = ACCEPTED
         if key:
             headers.update(speaks.headers(settings, key, content, self._clock.now()))
         headers.update(settings.headers)  # a row may ask for another version of a protocol; its checks let no key in
-        spoken = locale or settings.locale
         if spoken:
             headers.setdefault("Accept-Language", spoken)
         url = settings.base_url.rstrip("/") + speaks.path(settings, model)
@@ -165,10 +169,13 @@ class HttpPlatformClient:
         if reply is None:
             return None
         latency = round(self._clock.now() - begun[0], 3)
+        strike = KeyStrike(key)  # platforms say keys back, in errors above all
         if isinstance(reply, Failure):
+            reply = strike.failure(reply)
             if reply.kind is ErrorKind.AUTH_ERROR and reply.http_status is not None:
                 reply = await self._with_fresh_key(settings, key, reply)
             return replace(reply, latency_s=latency)
+        reply = strike.answer(reply)
         parameters = {name: value for name, value in body.items() if name not in OWN_FIELDS or name in _MODEL}
         parameters |= {name: settings.parameters[name] for name in _SAID if settings.parameters.get(name)}
         cost = reply.cost_microusd or reply.usage.cost_microusd(settings.price_of(model), settings.price_search)
@@ -204,7 +211,7 @@ class HttpPlatformClient:
         may_send: MaySend,
     ) -> Answer | Failure | None:
         loop = asyncio.get_running_loop()
-        what = "no connection"
+        what = NO_CONNECTION
         try:
             async with asyncio.timeout(READY_TIMEOUT_S) as limit:
 
@@ -223,7 +230,11 @@ class HttpPlatformClient:
             return failure(ErrorKind.TIMEOUT, what)
         except TooLarge:
             return failure(ErrorKind.MALFORMED, f"the answer is larger than {RAW_MAX_BYTES} bytes")
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (
+            httpx.HTTPError,
+            httpx.InvalidURL,
+            h11.LocalProtocolError,
+        ) as error:  # h11's own: a stated length is wrong
             return transport_failure(error)
         return speaks.read(settings, status, got, content, self._clock.now())
 
@@ -246,6 +257,15 @@ class HttpPlatformClient:
             content = await read_capped(response, RAW_MAX_BYTES)
             lower = {name.lower(): value for name, value in response.headers.items()}
             return response.status_code, lower, content
+
+
+def _not_carriable(settings: PlatformSettings, spoken: str) -> Failure | None:
+    """The failure of a header that no request can carry; a catalogue's check refuses them, older catalogues may hold some."""
+    for name, value in (*settings.headers.items(), ("Accept-Language", spoken)):
+        if not (name + value).isascii() or not (name + value).isprintable():
+            message = f"no request can carry the header {name!a} of {settings.name}"
+            return failure(ErrorKind.CLIENT_ERROR, message)
+    return None
 
 
 def new_http() -> httpx.AsyncClient:

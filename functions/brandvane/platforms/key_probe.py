@@ -10,6 +10,7 @@ import httpx
 from brandvane.catalogue import PlatformSettings
 from brandvane.platforms.errors import hint, read_error, transport_failure
 from brandvane.platforms.http_client import NO_KEY, protocol
+from brandvane.platforms.key_strike import KeyStrike
 from brandvane.policy import ErrorKind
 
 PROBE_TIMEOUT_S = 15.0
@@ -44,9 +45,12 @@ async def probe(http: httpx.AsyncClient, settings: PlatformSettings, key: str, n
     if path.startswith("/v1") and base.endswith("/v1"):
         path = path.removeprefix("/v1")
     headers = httpx.Headers()
-    if settings.key_header != NO_KEY:
-        headers.update(protocol(settings.protocol).headers(settings, key, b"", now))
-    headers.update(settings.headers)
+    try:
+        if settings.key_header != NO_KEY:
+            headers.update(protocol(settings.protocol).headers(settings, key, b"", now))
+        headers.update(settings.headers)
+    except UnicodeError:
+        return KeyVerdict("unknown", "no request can carry its key or its headers")
     try:
         reply = await http.get(base + path, headers=headers, timeout=PROBE_TIMEOUT_S)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -55,6 +59,7 @@ async def probe(http: httpx.AsyncClient, settings: PlatformSettings, key: str, n
         return KeyVerdict("accepted")
     lower = {name.lower(): value for name, value in reply.headers.items()}
     read = read_error(hint(settings), reply.status_code, lower, reply.content[:_BODY_MAX], now)
+    message = KeyStrike(key).text(read.message)
     if read.kind in _REFUSED:
-        return KeyVerdict("refused", f"{_REFUSED[read.kind]} ({read.message})")
-    return KeyVerdict("unknown", f"it answered {read.message}")
+        return KeyVerdict("refused", f"{_REFUSED[read.kind]} ({message})")
+    return KeyVerdict("unknown", f"it answered {message}")

@@ -12,8 +12,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from brandvane.policy import ErrorKind
+from brandvane.task import MOVES, TOUCHES
+
 Service = Literal["dynamodb", "sqs", "s3", "lambda", "index", "planner", "dispatcher", "scanner", "platform"]
 SERVICES: tuple[str, ...] = get_args(Service)
+SERVICE_HOWS = ("refused", "hangs", "lost")
+PLATFORM_HOWS = ("hangs", "busy", *(kind.value for kind in ErrorKind))
 
 
 class FaultsError(ValueError):
@@ -155,6 +160,8 @@ def read_faults(path: Path) -> Faults:
         raise FaultsError(f"{path}: {error.strerror or error}: name a file, or none, article or chaos") from error
     except ValueError as error:
         raise FaultsError(f"{path}: not JSON ({error}): see 'brandvane simulate --help' for the fields") from error
+    except RecursionError as error:
+        raise FaultsError(f"{path}: nested too deep: see 'brandvane simulate --help' for the fields") from error
     if not isinstance(document, dict):
         raise FaultsError(f"{path}: must be a JSON object of fault fields")
     return faults_of(document, str(path))
@@ -164,7 +171,7 @@ def faults_of(document: Mapping[str, Any], where: str) -> Faults:
     """The same from a JSON object."""
     given = dict(document)
     base_name = given.pop("base", "none")
-    if base_name not in PRESETS:
+    if not isinstance(base_name, str) or base_name not in PRESETS:
         raise FaultsError(f"{where}: base is {base_name!r}; it must be one of {', '.join(PRESETS)}")
     values: dict[str, Any] = {"name": Path(where).stem}
     for name, value in given.items():
@@ -181,7 +188,7 @@ def _value(name: str, value: Any, where: str) -> Any:
             raise FaultsError(f"{where}: troubles must be a list of objects")
         return tuple(_trouble(row, f"{where}: troubles[{place}]") for place, row in enumerate(value))
     if isinstance(default, str):
-        return str(value)
+        return _word(name, value, where)
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise FaultsError(f"{where}: {name} is {value!r}; it must be true or false")
@@ -193,7 +200,20 @@ def _value(name: str, value: Any, where: str) -> Any:
     if value is None and name in {"deploy_at", "cancel_at", "resume_after_s"}:
         return None
     number = _number(name, value, where)
-    return int(number) if isinstance(default, int) else number
+    if not isinstance(default, int):
+        return number
+    least = 1 if name == "most_receives" else 0
+    if number != int(number) or number < least:
+        raise FaultsError(f"{where}: {name} is {value!r}; it must be a whole number of at least {least}")
+    return int(number)
+
+
+def _word(name: str, value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise FaultsError(f"{where}: {name} is {value!r}; it must be a text")
+    if name == "stall_before" and value and value not in (moves := (*MOVES, *TOUCHES)):
+        raise FaultsError(f"{where}: stall_before is {value!r}; it must be one of {', '.join(moves)}")
+    return value
 
 
 def _number(name: str, value: Any, where: str) -> float:
@@ -212,12 +232,17 @@ def _trouble(row: Any, where: str) -> Trouble:
     known = {each.name for each in fields(Trouble)}
     if not isinstance(row, dict) or not {"what", "start", "end"} <= row.keys() <= known:
         raise FaultsError(f"{where}: must be an object of what, start, end and, if need be, {', '.join(sorted(known))}")
-    if row["what"] not in SERVICES:
+    if not isinstance(row["what"], str) or row["what"] not in SERVICES:
         raise FaultsError(f"{where}: what is {row['what']!r}; it must be one of {', '.join(SERVICES)}")
     numbers = {name: _number(name, row[name], where) for name in ("start", "end") if name in row}
     if "share" in row:
         numbers["share"] = _number("share_s" if row["what"] == "index" else "share", row["share"], where)
     if row.get("retry_after") is not None:
         numbers["retry_after"] = _number("retry_after", row["retry_after"], where)
-    texts = {name: str(row[name]) for name in ("how", "name") if name in row}
+    if numbers["end"] < numbers["start"]:
+        raise FaultsError(f"{where}: end is {row['end']!r}; it must not be before start, {row['start']!r}")
+    texts = {name: _word(name, row[name], where) for name in ("how", "name") if name in row}
+    hows = PLATFORM_HOWS if row["what"] == "platform" else SERVICE_HOWS
+    if texts.get("how", hows[0]) not in hows:
+        raise FaultsError(f"{where}: how is {row['how']!r}; it must be one of {', '.join(hows)}")
     return Trouble(row["what"], **numbers, **texts)  # type: ignore[arg-type]
