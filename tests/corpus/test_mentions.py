@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from brandvane.catalogue_files import read_brand_folder
 from brandvane.cli.main import brandvane
+from recorded import corpus_file
 
-_HERE = Path(__file__).resolve().parents[2]
-CORPUS = Path(os.environ.get("BRANDVANE_CORPUS", _HERE / ".." / "shared" / "corpus"))
 CATALOGUE = Path(__file__).parent / "catalogue"
 # Floors of what is promised.
 F1, COUNTS, OFFSETS, RANKS, NO_RANKS = 0.995, 0.99, 0.99, 0.95, 0.97
@@ -24,9 +21,8 @@ def test_the_catalogue_of_the_corpus_has_no_faults_and_46_brands() -> None:
     assert (read.faults, read.warnings, len(read.brands)) == ((), (), 46)
 
 
-@pytest.mark.skipif(not (CORPUS / "truth.jsonl").is_file(), reason="no corpus: set BRANDVANE_CORPUS to its folder")
 def test_mentions_counts_offsets_and_ranks_agree_with_people() -> None:
-    files = ["--answers", str(CORPUS / "answers.jsonl"), "--truth", str(CORPUS / "truth.jsonl")]
+    files = ["--answers", str(corpus_file("answers.jsonl")), "--truth", str(corpus_file("truth.jsonl"))]
     done = CliRunner().invoke(brandvane, ["mentions", "score", "--catalogue", str(CATALOGUE), *files, "--json"])
     found = json.loads(done.output)
     assert found["pairs"] > 5_000

@@ -48,12 +48,12 @@ class SteppedControls:
         return there
 
     async def acquire(self, lease: str, owner: str, now: float, ttl: float) -> bool:
-        """Leases are not what is looked at here."""
-        raise NotImplementedError
+        """A limiter needs no lease: one that took any would fail here."""
+        raise AssertionError(f"the limiter asked for the lease {lease}")
 
     async def release(self, lease: str, owner: str) -> None:
-        """Leases are not what is looked at here."""
-        raise NotImplementedError
+        """A limiter needs no lease: one that took any would fail here."""
+        raise AssertionError(f"the limiter asked for the lease {lease}")
 
 
 @dataclass(slots=True)
@@ -87,5 +87,5 @@ class Watch:
         return self.time() + self.skew
 
     async def sleep(self, seconds: float) -> None:
-        """Not here."""
-        raise NotImplementedError
+        """A limiter answers at once: one that waited would fail here."""
+        raise AssertionError(f"the limiter slept for {seconds} s")

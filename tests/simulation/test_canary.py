@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from brandvane.control import Control
 from brandvane.engine.canary import AHEAD_S, TEXT
 from brandvane.engine.plan import StartRequest
 from brandvane.messages import CallMessage, CanaryMessage, NewerMessage, calls_queue
@@ -19,10 +18,8 @@ from brandvane.run import RunState
 from brandvane.task import State
 from builders import Asked, Reply, ScriptedClient, always, answer, catalogue, platform, schedule, together
 from engine_rig import MemoryBench
-from unit.test_engine_whole_run import Whole
+from simulation.night import PLATFORMS, VANISHED, Night
 
-PLATFORMS = ("openai", "kimi", "qwen")
-VANISHED = "kimi"
 MODELS = ("m1", "m2")
 BODY = b'{"error": {"message": "Not found the model m1", "type": "resource_not_found_error"}}'
 
@@ -35,24 +32,19 @@ def at(hour: int, minute: int) -> float:
 EVENING, GONE, START, LOOKED_AT, MENDED = at(2, 50), at(3, 0), at(3, 30), at(3, 50), at(4, 0)
 
 
-class Night(Whole):
+class Watched(Night):
     """A scheduled run, with or without its canary."""
 
     def __init__(self, *, canary: bool = True) -> None:
-        super().__init__(1)
         day = schedule(start="03:30", end="03:40", deadline="12:00")
         platforms = tuple(platform(name, rate=5.0, models=MODELS) for name in PLATFORMS)
         given = catalogue(20, platforms=platforms, schedules=(day,), canary=canary)
-        self.bench = MemoryBench.new(given, plan=False)
-        for name, client in self.clients.items():
-            client.clock, client.reply = self.bench.clock, self._reply_of(name)
-        self.workers = {name: self._worker(name) for name in PLATFORMS}
-        self.seen: dict[str, Counter[State]] = {}
-        self.control: Control | None = None
+        super().__init__(given, self._reply_of)
 
-    def _reply_of(self, name: str) -> Callable[[int, Asked], Reply]:
+    @staticmethod
+    def _reply_of(name: str, bench: MemoryBench) -> Callable[[int, Asked], Reply]:
         def reply(_number: int, asked: Asked) -> Reply:
-            now = self.bench.clock.now()
+            now = bench.clock.now()
             if (name, asked.model) == (VANISHED, "m1") and GONE <= now < MENDED:
                 return classify(name, 404, {}, BODY, now)
             return answer("Acme leads.")
@@ -63,21 +55,18 @@ class Night(Whole):
         """From the evening to the report."""
         await self.bench.clock.advance_to(EVENING)
         pollers = [self._poll(name) for name in PLATFORMS for _ in range(2)]
-        work = (self._minutes(60 * 3600.0), self._plan(), self._write_back(), self._scheduler(), self._person())
+        work = (
+            self._minutes(60 * 3600.0),
+            self._plan(),
+            self._write_back(),
+            self._scheduler(),
+            self.person(LOOKED_AT, MENDED),
+        )
         await asyncio.wait_for(self.bench.clock.run(together(*work, *pollers)), 60)
 
     async def _scheduler(self) -> None:
         await self.bench.clock.sleep(START - self.bench.clock.now())
         await self.bench.planner.start(StartRequest(schedule_id="core", at=START))
-
-    async def _person(self) -> None:
-        await self.bench.clock.sleep(LOOKED_AT - self.bench.clock.now())
-        for name in PLATFORMS:
-            records = [task for task in self.bench.world.tasks.records.values() if task.platform == name]
-            self.seen[name] = Counter(task.state for task in records)
-        self.control = self.bench.world.control.items[VANISHED]
-        await self.bench.clock.sleep(MENDED - self.bench.clock.now())
-        await self.bench.limiter.resume(VANISHED)
 
     def refused(self) -> list[Asked]:
         """Calls that met the vanished model."""
@@ -86,7 +75,7 @@ class Night(Whole):
 
 
 async def test_the_canary_pauses_the_vanished_model_before_any_task_has_met_it() -> None:
-    night = Night()
+    night = Watched()
     await night.through()
     telemetry = night.bench.world.telemetry
 
@@ -115,7 +104,7 @@ async def test_the_canary_pauses_the_vanished_model_before_any_task_has_met_it()
 
 
 async def test_every_target_is_asked_once_and_its_answer_is_no_task() -> None:
-    night = Night()
+    night = Watched()
     await night.through()
     canaries = {name: [call for call in client.asked if call.prompt == TEXT] for name, client in night.clients.items()}
     assert {name: sorted(call.model for call in calls) for name, calls in canaries.items()} == {
@@ -174,7 +163,7 @@ async def test_a_platform_that_allows_one_call_at_a_time_gets_its_canary_only_wh
 
 
 async def test_switched_off_nobody_is_asked_ahead_and_the_first_tasks_find_out() -> None:
-    night = Night(canary=False)
+    night = Watched(canary=False)
     await night.through()
     assert not any(call.prompt == TEXT for client in night.clients.values() for call in client.asked)
     assert [fields["who"] for fields in night.bench.world.telemetry.named("paused")] == ["worker"]

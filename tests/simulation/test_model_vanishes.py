@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from datetime import UTC, datetime
 
-from brandvane.control import Control, Pause
+from brandvane.control import Pause
 from brandvane.engine.plan import StartRequest
 from brandvane.messages import calls_queue
 from brandvane.platforms.errors import classify
@@ -14,10 +14,8 @@ from brandvane.run import RunState
 from brandvane.task import State
 from builders import Asked, Reply, answer, catalogue, platform, schedule, together
 from engine_rig import MemoryBench
-from unit.test_engine_whole_run import Whole
+from simulation.night import PLATFORMS, VANISHED, Night
 
-PLATFORMS = ("openai", "kimi", "qwen")
-VANISHED = "kimi"
 NIGHT = datetime(2025, 10, 10, 2, 54, tzinfo=UTC).timestamp()
 GONE = datetime(2025, 10, 10, 3, 0, tzinfo=UTC).timestamp()
 LOOKED_AT = datetime(2025, 10, 10, 3, 8, tzinfo=UTC).timestamp()
@@ -43,20 +41,18 @@ class Vanishing:
         return answer("Acme leads.")
 
 
-class Night(Whole):
+class Looked(Night):
     """A run over the night, looked at by a person soon after."""
 
     def __init__(self) -> None:
-        super().__init__(1)
         day = schedule(start="02:55", end="03:05", deadline="12:00")
         platforms = tuple(platform(name, rate=5.0) for name in PLATFORMS)
-        self.bench = MemoryBench.new(catalogue(40, platforms=platforms, schedules=(day,)), plan=False)
-        self.behaves = {name: Vanishing(name, self.bench) for name in PLATFORMS}
-        for name, client in self.clients.items():
-            client.clock, client.reply = self.bench.clock, self.behaves[name]
-        self.workers = {name: self._worker(name) for name in PLATFORMS}
-        self.seen: dict[str, Counter[State]] = {}
-        self.control: Control | None = None
+        self.behaves: dict[str, Vanishing] = {}
+        super().__init__(catalogue(40, platforms=platforms, schedules=(day,)), self._behaviour)
+
+    def _behaviour(self, name: str, bench: MemoryBench) -> Vanishing:
+        self.behaves[name] = Vanishing(name, bench)
+        return self.behaves[name]
 
     async def through(self) -> None:
         """From the evening to the report."""
@@ -64,21 +60,14 @@ class Night(Whole):
         await self.bench.planner.start(StartRequest(schedule_id="core"))
         pollers = [self._poll(name) for name in PLATFORMS for _ in range(2)]
         await self.bench.clock.run(
-            together(self._minutes(60 * 3600.0), self._plan(), self._write_back(), self._person(), *pollers)
+            together(
+                self._minutes(60 * 3600.0), self._plan(), self._write_back(), self.person(LOOKED_AT, MENDED), *pollers
+            )
         )
-
-    async def _person(self) -> None:
-        await self.bench.clock.sleep(LOOKED_AT - self.bench.clock.now())
-        for name in PLATFORMS:
-            records = [task for task in self.bench.world.tasks.records.values() if task.platform == name]
-            self.seen[name] = Counter(task.state for task in records)
-        self.control = self.bench.world.control.items[VANISHED]
-        await self.bench.clock.sleep(MENDED - self.bench.clock.now())
-        await self.bench.limiter.resume(VANISHED)
 
 
 async def test_a_model_that_vanishes_at_three_makes_its_tasks_wait_and_touches_nobody_else() -> None:
-    night = Night()
+    night = Looked()
     await asyncio.wait_for(night.through(), 60)
     telemetry = night.bench.world.telemetry
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from brandvane.simulation.standin_answers import generated_answer, is_chinese
 from brandvane.simulation.standin_behaviour import StandinFault
 from brandvane.simulation.standin_replay import Recorded, read_recorded, recorded, stand_for
+from recorded import corpus_file
 
 BRANDS = ("Acme", "Globex", "Initech", "甲牌", "乙牌", "丙牌")
 
@@ -133,10 +133,7 @@ def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
 
 
 def test_every_question_of_the_corpus_has_an_answer_of_the_file() -> None:
-    here = Path(__file__).parents[2]
-    path = Path(os.environ.get("BRANDVANE_CORPUS", here / ".." / "shared" / "corpus")) / "answers.jsonl"
-    if not path.exists():
-        pytest.skip("no corpus: set BRANDVANE_CORPUS to its folder")
+    path = corpus_file("answers.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     found = read_recorded(path)
     models = stand_for(("one", "two", "three"), found, {})
