@@ -13,7 +13,7 @@ from alarms.case import Case
 from alarms.ground import Ground
 from alarms.judgement import Value
 from brandvane.aws.keys import key_parameter, tables_of
-from brandvane.cli.chaos_schedules import DISPATCHER, ScannerSchedules
+from brandvane.cli.chaos_schedules import DISPATCHER, Schedules
 from brandvane.cli.local_stack import DUMMY_KEY
 from brandvane.gauges import FAR_S, NO_REPORT_S
 from brandvane.messages import calls_queue
@@ -22,6 +22,7 @@ from brandvane.run import RunState
 
 A, B, C = "openai", "hunyuan", "deepseek"
 ONE, ALL = Value(1, 1), Value(100, 100)
+UNPLANNED = "unplanned"
 REPORT_S = 240.0  # a reporter that was refused keeps its lease for two minutes
 
 
@@ -109,7 +110,7 @@ class Causes:
                     "the scanner's schedules off",
                     {"scanner-heartbeat": Value(0, 1)},
                     self._no_scanner,
-                    lambda: ScannerSchedules(self._on.state).switch(on=True),
+                    lambda: Schedules(self._on.state).switch(on=True),
                     patience_s=420.0,
                 ),
             ],
@@ -254,18 +255,23 @@ class Causes:
         self._on.again(reported, f"{label} has a report", REPORT_S)
 
     def _not_planned(self) -> None:
-        """Nothing starts the run that was due eleven minutes ago."""
-        ScannerSchedules(self._on.state, (DISPATCHER,)).switch(on=False)
+        """Nothing starts the run that was due eleven minutes ago.
+
+        Its schedule has an id of its own: MiniStack remembers by its name when a schedule last ticked, and makes good at once what one
+        that existed eleven minutes ago would have missed by its new time. EventBridge does not.
+        """
+        Schedules(self._on.state, (DISPATCHER,)).switch(on=False)
         self._on.idle(DISPATCHER)
-        self._on.push_monitor(now=datetime.now(UTC) - timedelta(hours=12, minutes=11))
+        self._on.push_monitor(now=datetime.now(UTC) - timedelta(hours=12, minutes=11), schedule=UNPLANNED)
+        Schedules(self._on.state, (UNPLANNED,)).switch(on=False)
 
     def _planned(self) -> None:
         self._on.push_monitor()
-        ScannerSchedules(self._on.state, (DISPATCHER,)).switch(on=True)
+        Schedules(self._on.state, (DISPATCHER,)).switch(on=True)
 
     # ---------------------------------------------------------------------------------------------- fifth act
 
     def _no_scanner(self) -> None:
         """Another stack's scanner goes on, and nobody takes its heart for ours."""
-        ScannerSchedules(self._on.state).switch(on=False)
+        Schedules(self._on.state).switch(on=False)
         self._on.beats_elsewhere(7)

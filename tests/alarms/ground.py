@@ -47,12 +47,18 @@ class Ground:
         """A catalogue of so many questions, each asked so many times of each platform."""
         self.stack.push(questions, samples)
 
-    def push_monitor(self, *, now: datetime | None = None, budgets: Mapping[str, float] | None = None) -> None:
-        """The same brands and questions, asked once; ``budgets``: US dollars a day. The schedule begins 12 hours after ``now``."""
+    def push_monitor(
+        self, *, now: datetime | None = None, budgets: Mapping[str, float] | None = None, schedule: str | None = None
+    ) -> None:
+        """The same brands and questions, asked once; ``budgets``: US dollars a day. The schedule begins 12 hours after ``now``;
+        ``schedule``: another id than its own.
+        """
         at = datetime.now(UTC) if now is None else now
         write_monitor(self.stack.folder, self.state.platforms, self.state.base_urls, PACE, 1, at)
         file = self.stack.folder / "monitor.yaml"
         document = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if schedule is not None:
+            document["schedules"][0]["id"] = schedule
         for name, dollars in (budgets or {}).items():
             document["platforms"][name]["day_budget_usd"] = dollars
         file.write_text(yaml.safe_dump(document), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How are a stack's minute schedules switched off and on? By EventBridge Scheduler itself; the scanner has two of them."""
+"""How are a stack's schedules switched off and on? By EventBridge Scheduler itself; the scanner has two of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 SCANNER, HALF_MINUTE = "scanner", "sweep"  # {stack}-…: the minute's own sweep, and the one between two minutes
 DISPATCHER = "dispatcher"
+_TEMPLATES = frozenset({SCANNER, HALF_MINUTE, DISPATCHER})
 
 
-class ScannerSchedules:
-    """The two schedules that wake the scanner, or others that are named."""
+class Schedules:
+    """The two schedules that wake the scanner, or others that are named; a monitor's by its id."""
 
     def __init__(self, state: LocalState, names: tuple[str, ...] = (SCANNER, HALF_MINUTE)) -> None:
         """``state``: of a running stack."""
@@ -28,12 +29,14 @@ class ScannerSchedules:
     def switch(self, *, on: bool) -> None:
         """Enable or disable them."""
         for name in self._names:
-            there = self._client.get_schedule(Name=f"{self._stack}-{name}", GroupName=self._stack)
+            whole = f"{self._stack}-{name}" if name in _TEMPLATES else name
+            there = self._client.get_schedule(Name=whole, GroupName=self._stack)
             wanted: UpdateScheduleInputTypeDef = {
                 "Name": there["Name"],
                 "GroupName": there["GroupName"],
                 "Description": there["Description"],
                 "ScheduleExpression": there["ScheduleExpression"],
+                "ScheduleExpressionTimezone": there.get("ScheduleExpressionTimezone", "UTC"),
                 "FlexibleTimeWindow": there["FlexibleTimeWindow"],
                 "Target": there["Target"],
                 "State": "ENABLED" if on else "DISABLED",

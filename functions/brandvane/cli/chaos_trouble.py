@@ -13,7 +13,7 @@ from brandvane.cli.chaos_explain import Off
 from brandvane.cli.chaos_killer import Killer
 from brandvane.cli.chaos_kills import Aim, Kill, hits
 from brandvane.cli.chaos_records import Records
-from brandvane.cli.chaos_schedules import ScannerSchedules
+from brandvane.cli.chaos_schedules import Schedules
 from brandvane.cli.chaos_standins import Standins
 from brandvane.cli.local_state import LocalState
 from brandvane.messages import CallMessage
@@ -42,7 +42,7 @@ class Trouble:
         self._rng = random.Random(seed)
         self._standins = Standins(state.standins_url)
         self._records = Records(state.stack, clients)
-        self._schedules = ScannerSchedules(state)
+        self._schedules = Schedules(state)
         self._numbers = count(1)
         self.killer = Killer(state, self._standins, self._records, self._rng, tell)
         self.over = asyncio.Event()  # the run has ended
