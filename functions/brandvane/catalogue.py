@@ -1,6 +1,6 @@
 """What is watched and what is asked: brands, questions and the monitor, and the prompts they expand to.
 
-Plain data and pure functions; reading files and finding faults in them is ``catalogue_files``'s work. A pushed catalogue is
+Plain data and pure functions; reading files and finding faults in them is ``catalogue_files.folder``'s work. A pushed catalogue is
 immutable and known by its version; ``to_document``/``from_document`` are its stored form (``catalogue.json``).
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from brandvane.catalogue_files import read_brand_folder
+from brandvane.catalogue_files.folder import read_brand_folder
 from brandvane.cli.main import brandvane
 from recorded import corpus_file
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from brandvane.catalogue_deployed import template_lines
+from brandvane.catalogue_files.deployed import template_lines
 from brandvane.platforms.registry import platform_rows, resolve
 
 Resources = dict[str, dict[str, Any]]

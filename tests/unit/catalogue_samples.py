@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brandvane.catalogue import Brand, Catalogue, Monitor, PlatformSettings, Question, Schedule
-from brandvane.catalogue_faults import Fault
-from brandvane.catalogue_files import Reading, read_catalogue
+from brandvane.catalogue_files.faults import Fault
+from brandvane.catalogue_files.folder import Reading, read_catalogue
 
 BRANDS = """\
 brands:

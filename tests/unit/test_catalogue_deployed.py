@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from brandvane.catalogue_deployed import deployment_findings, template_lines
+from brandvane.catalogue_files.deployed import deployment_findings, template_lines
 from brandvane.platforms.registry import resolve
 from brandvane.ports import Deployed
 from unit.catalogue_samples import catalogue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from brandvane.catalogue import Brand, Question
-from brandvane.catalogue_difference import difference
+from brandvane.catalogue_files.difference import difference
 from unit.catalogue_samples import catalogue, schedule
 
 

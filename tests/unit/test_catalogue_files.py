@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brandvane.catalogue_faults import Fault
-from brandvane.catalogue_files import FILE_MAX_BYTES, read_folder
+from brandvane.catalogue_files.faults import Fault
+from brandvane.catalogue_files.folder import FILE_MAX_BYTES, read_folder
 from unit.catalogue_samples import BRANDS, SAMPLE, good, only, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,9 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brandvane.catalogue_faults import Findings
-from brandvane.catalogue_nodes import ListNode, MapNode, plain_value
-from brandvane.catalogue_yaml import read_yaml
+from brandvane.catalogue_files.faults import Findings
+from brandvane.catalogue_files.nodes import ListNode, MapNode, plain_value
+from brandvane.catalogue_files.yaml_file import read_yaml
 from unit.catalogue_samples import brands, good, only, place
 
 
@@ -60,7 +60,7 @@ def test_a_hundred_thousand_brackets_are_a_fault_like_any_other() -> None:
 def test_the_parser_that_is_written_in_python_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "- {id: a, name: ~x, aliases: ['1', null]}\n"
     nodes = read_yaml(text, "f", Findings())
-    monkeypatch.setattr("brandvane.catalogue_yaml._LOADER", yaml.SafeLoader)
+    monkeypatch.setattr("brandvane.catalogue_files.yaml_file._LOADER", yaml.SafeLoader)
     assert read_yaml(text, "f", Findings()) == nodes
     assert only(brands("[" * 21)).message == "nested more than 20 levels deep"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from brandvane.catalogue_brands import COLUMNS as BRAND_COLUMNS
-from brandvane.catalogue_brands import FIELDS as BRAND_FIELDS
-from brandvane.catalogue_monitor import FIELDS as MONITOR_FIELDS
-from brandvane.catalogue_monitor import SCHEDULE_FIELDS
-from brandvane.catalogue_questions import COLUMNS as QUESTION_COLUMNS
-from brandvane.catalogue_questions import FIELDS as QUESTION_FIELDS
+from brandvane.catalogue_files.brands import COLUMNS as BRAND_COLUMNS
+from brandvane.catalogue_files.brands import FIELDS as BRAND_FIELDS
+from brandvane.catalogue_files.monitor import FIELDS as MONITOR_FIELDS
+from brandvane.catalogue_files.monitor import SCHEDULE_FIELDS
+from brandvane.catalogue_files.questions import COLUMNS as QUESTION_COLUMNS
+from brandvane.catalogue_files.questions import FIELDS as QUESTION_FIELDS
 from unit.catalogue_samples import brands, good, monitor
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brandvane.catalogue_files import read_brand_folder
+from brandvane.catalogue_files.folder import read_brand_folder
 from brandvane.mentions.rules import read_rules
 from unit.catalogue_samples import brands, good
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brandvane.catalogue_faults import Fault
+from brandvane.catalogue_files.faults import Fault
 from brandvane.cli import play_stack as module
 from brandvane.cli.aws_context import AwsContext
 from brandvane.cli.errors import CliError

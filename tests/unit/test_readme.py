@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brandvane.catalogue_files import read_catalogue
+from brandvane.catalogue_files.folder import read_catalogue
 from brandvane.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]

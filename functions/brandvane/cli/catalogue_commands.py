@@ -13,9 +13,9 @@ import click
 from brandvane.aws.catalogue_store import Pushed, S3CatalogueStore
 from brandvane.aws.schedules import NameTaken, Synced, Targets, check_names, sync
 from brandvane.catalogue import Catalogue, to_document
-from brandvane.catalogue_deployed import deployment_findings
-from brandvane.catalogue_difference import Difference, difference
-from brandvane.catalogue_files import Reading, read_folder
+from brandvane.catalogue_files.deployed import deployment_findings
+from brandvane.catalogue_files.difference import Difference, difference
+from brandvane.catalogue_files.folder import Reading, read_folder
 from brandvane.cli import push_windows
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.catalogue_output import (

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from brandvane.catalogue import Catalogue, Selection, prompts
-from brandvane.catalogue_difference import Difference
-from brandvane.catalogue_faults import Fault
+from brandvane.catalogue_files.difference import Difference
+from brandvane.catalogue_files.faults import Fault
 from brandvane.cli.errors import CliError, writable
 from brandvane.cli.view import number
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from brandvane.catalogue import Catalogue, PlatformSettings, Schedule, Selection
-from brandvane.catalogue_deployed import BATCH_MAX, INVOCATIONS_MIN
+from brandvane.catalogue_files.deployed import BATCH_MAX, INVOCATIONS_MIN
 from brandvane.cli.aws_usage import MINUTES_A_DAY, RunLoad, Share, Usage, minutes_usage, run_usage, total
 from brandvane.cli.estimate import Estimate, estimate, planned_calls
 from brandvane.expansion import Expansion

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brandvane.catalogue import Catalogue, Selection
-from brandvane.catalogue_files import BRAND_FILES, QUESTION_FILES, read_brand_folder, read_folder
+from brandvane.catalogue_files.folder import BRAND_FILES, QUESTION_FILES, read_brand_folder, read_folder
 from brandvane.cli.catalogue_output import print_findings
 from brandvane.cli.errors import CliError
 from brandvane.expansion import Expansion

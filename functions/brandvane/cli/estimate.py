@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from brandvane.catalogue import Catalogue, Monitor, PlatformSettings, Selection, prompts
-from brandvane.catalogue_platforms import LIMIT_PARAMETERS
+from brandvane.catalogue_files.platforms import LIMIT_PARAMETERS
 from brandvane.expansion import Planned
 from brandvane.platforms.registry import is_loopback
 from brandvane.task import target_name

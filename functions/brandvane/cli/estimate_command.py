@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from brandvane.catalogue_files import read_folder
+from brandvane.catalogue_files.folder import read_folder
 from brandvane.cli.aws_context import AwsContext, aws_options
 from brandvane.cli.aws_cost import cost_lines
 from brandvane.cli.catalogue_output import FaultsFound, print_findings

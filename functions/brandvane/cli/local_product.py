@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from brandvane.catalogue_faults import Fault
+from brandvane.catalogue_files.faults import Fault
 from brandvane.cli.errors import CliError
 from brandvane.cli.local_process import end_group
 

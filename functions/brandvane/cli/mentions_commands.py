@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from brandvane.catalogue import Brand
-from brandvane.catalogue_files import read_brand_folder
+from brandvane.catalogue_files.folder import read_brand_folder
 from brandvane.cli.catalogue_output import FaultsFound, print_findings
 from brandvane.cli.correct_commands import correct, corrections, export
 from brandvane.cli.errors import CliError

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from brandvane.catalogue import Catalogue, PlatformSettings
-from brandvane.catalogue_faults import Fault
+from brandvane.catalogue_files.faults import Fault
 from brandvane.cli.aws_context import AwsContext
 from brandvane.cli.chaos_standins import Standins
 from brandvane.cli.demo_catalogue import CALL_TIMEOUT_S, Pace

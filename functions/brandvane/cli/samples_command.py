@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from brandvane.catalogue import Catalogue
-from brandvane.catalogue_files import read_folder
-from brandvane.catalogue_monitor import SAMPLES_MAX
+from brandvane.catalogue_files.folder import read_folder
+from brandvane.catalogue_files.monitor import SAMPLES_MAX
 from brandvane.cli.catalogue_output import FaultsFound, print_findings
 from brandvane.cli.errors import CliError
 from brandvane.cli.view import number, say, say_json, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from brandvane.catalogue_record import Record
+from brandvane.catalogue_files.record import Record
 
 EVERY = "all"  # what figures.csv says where a row is not divided by topic, hence no topic's name
 

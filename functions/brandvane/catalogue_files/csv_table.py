@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from brandvane.catalogue_faults import Findings, did_you_mean
-from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar
+from brandvane.catalogue_files.faults import Findings, did_you_mean
+from brandvane.catalogue_files.nodes import ListNode, MapNode, Node, Scalar
 
 DELIMITERS = (",", ";", "\t")
 _LIST = re.compile(r"[|;、；｜，]")

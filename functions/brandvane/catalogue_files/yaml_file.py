@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from brandvane.catalogue_faults import Findings
-from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar
+from brandvane.catalogue_files.faults import Findings
+from brandvane.catalogue_files.nodes import ListNode, MapNode, Node, Scalar
 
 DEPTH_MAX = 20
 ALIASED_NODES_MAX = 10_000
 # libyaml where PyYAML was built with it: the same events, forty times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# What the file itself must not hold either (``catalogue_text``), and half characters: escapes can write them.
+# What the file itself must not hold either (``text``), and half characters: escapes can write them.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from brandvane.catalogue_record import Record
+from brandvane.catalogue_files.record import Record
 
 NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 _KEYS_ELSEWHERE = (

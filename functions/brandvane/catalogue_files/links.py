@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from brandvane.catalogue import Question
-from brandvane.catalogue_brands import ALL, BrandDraft
-from brandvane.catalogue_faults import did_you_mean
-from brandvane.catalogue_nodes import Scalar
-from brandvane.catalogue_questions import QuestionDraft
-from brandvane.catalogue_record import Record
-from brandvane.catalogue_topics import folded
+from brandvane.catalogue_files.brands import ALL, BrandDraft
+from brandvane.catalogue_files.faults import did_you_mean
+from brandvane.catalogue_files.nodes import Scalar
+from brandvane.catalogue_files.questions import QuestionDraft
+from brandvane.catalogue_files.record import Record
+from brandvane.catalogue_files.topics import folded
 from brandvane.mentions.folding import fold_term
 
 _ALL_WORDS = frozenset({ALL, "*", "全部", "所有"})

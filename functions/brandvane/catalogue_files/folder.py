@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from brandvane.catalogue import Brand, Catalogue
-from brandvane.catalogue_brands import COLUMNS as BRAND_COLUMNS
-from brandvane.catalogue_brands import read_brands
-from brandvane.catalogue_csv import Columns, read_csv
-from brandvane.catalogue_faults import Fault, Findings
-from brandvane.catalogue_links import BrandIndex, check_brands, track
-from brandvane.catalogue_monitor import MonitorDraft, read_monitor
-from brandvane.catalogue_nodes import Node
-from brandvane.catalogue_questions import COLUMNS as QUESTION_COLUMNS
-from brandvane.catalogue_questions import read_questions
-from brandvane.catalogue_text import decode
-from brandvane.catalogue_topics import Spellings
-from brandvane.catalogue_yaml import read_yaml
+from brandvane.catalogue_files.brands import COLUMNS as BRAND_COLUMNS
+from brandvane.catalogue_files.brands import read_brands
+from brandvane.catalogue_files.csv_table import Columns, read_csv
+from brandvane.catalogue_files.faults import Fault, Findings
+from brandvane.catalogue_files.links import BrandIndex, check_brands, track
+from brandvane.catalogue_files.monitor import MonitorDraft, read_monitor
+from brandvane.catalogue_files.nodes import Node
+from brandvane.catalogue_files.questions import COLUMNS as QUESTION_COLUMNS
+from brandvane.catalogue_files.questions import read_questions
+from brandvane.catalogue_files.text import decode
+from brandvane.catalogue_files.topics import Spellings
+from brandvane.catalogue_files.yaml_file import read_yaml
 
 FILE_MAX_BYTES = 8 * 1024 * 1024  # 5,000 questions are about 1 MB; beyond this, it is the wrong file
 BRAND_FILES = ("brands.yaml", "brands.csv")

@@ -1,6 +1,6 @@
 """What does a catalogue file hold before anybody judged it? Texts, lists and mappings, each with the row it stands in.
 
-YAML and CSV are both read into these, and ``catalogue_record`` reads fields out of them. Scalars stay the text that was typed:
+YAML and CSV are both read into these, and ``record`` reads fields out of them. Scalars stay the text that was typed:
 ``no`` is a brand's name and ``22:00`` a time, whatever YAML makes of them.
 """
 

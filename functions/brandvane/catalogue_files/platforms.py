@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from brandvane.catalogue import PlatformSettings
-from brandvane.catalogue_faults import Findings, did_you_mean
-from brandvane.catalogue_headers import read_headers, read_key_header, read_spoken
-from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar, kind_of
-from brandvane.catalogue_record import IDENTIFIER, Record
+from brandvane.catalogue_files.faults import Findings, did_you_mean
+from brandvane.catalogue_files.headers import read_headers, read_key_header, read_spoken
+from brandvane.catalogue_files.nodes import ListNode, MapNode, Node, Scalar, kind_of
+from brandvane.catalogue_files.record import IDENTIFIER, Record
 from brandvane.platforms.protocols import OWN_FIELDS, PROTOCOL_NAMES, SEARCHES
 from brandvane.platforms.registry import PlatformRow, base_url_complaint, platform_rows, resolve, row_of_user
 

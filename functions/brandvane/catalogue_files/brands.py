@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from brandvane.catalogue import Brand
-from brandvane.catalogue_csv import Columns
-from brandvane.catalogue_faults import Findings, did_you_mean
-from brandvane.catalogue_nodes import Node, Scalar
-from brandvane.catalogue_record import Record, records_of
-from brandvane.catalogue_topics import read_topics
+from brandvane.catalogue_files.csv_table import Columns
+from brandvane.catalogue_files.faults import Findings, did_you_mean
+from brandvane.catalogue_files.nodes import Node, Scalar
+from brandvane.catalogue_files.record import Record, records_of
+from brandvane.catalogue_files.topics import read_topics
 from brandvane.mentions.rules import KEYS, read_rules
 from brandvane.task import Priority
 

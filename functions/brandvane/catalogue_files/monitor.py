@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo, available_timezones
 
 from brandvane.catalogue import Monitor, Schedule
-from brandvane.catalogue_brands import PRIORITIES
-from brandvane.catalogue_faults import Findings, did_you_mean
-from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar, kind_of
-from brandvane.catalogue_platforms import read_platforms
-from brandvane.catalogue_questions import language_tag
-from brandvane.catalogue_record import Record
+from brandvane.catalogue_files.brands import PRIORITIES
+from brandvane.catalogue_files.faults import Findings, did_you_mean
+from brandvane.catalogue_files.nodes import ListNode, MapNode, Node, Scalar, kind_of
+from brandvane.catalogue_files.platforms import read_platforms
+from brandvane.catalogue_files.questions import language_tag
+from brandvane.catalogue_files.record import Record
 from brandvane.schedule import DAY_MINUTES, NEXT_DAY_DEADLINE_MAX_S, day_offsets, minutes_of
 
 FIELDS = ("platforms", "samples", "locale", "time_zone", "expected_hold_s", "day_budget_usd", "canary", "schedules")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brandvane.catalogue_faults import Findings
+from brandvane.catalogue_files.faults import Findings
 
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"

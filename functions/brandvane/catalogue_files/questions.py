@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brandvane.catalogue import BRAND_SLOT, Question
-from brandvane.catalogue_csv import Columns
-from brandvane.catalogue_faults import Findings
-from brandvane.catalogue_nodes import Node, Scalar
-from brandvane.catalogue_record import Record, records_of
-from brandvane.catalogue_topics import read_topics
+from brandvane.catalogue_files.csv_table import Columns
+from brandvane.catalogue_files.faults import Findings
+from brandvane.catalogue_files.nodes import Node, Scalar
+from brandvane.catalogue_files.record import Record, records_of
+from brandvane.catalogue_files.topics import read_topics
 
 FIELDS = ("id", "text", "language", "locale", "topics", "brands")
 TEXT_MAX = 4_000

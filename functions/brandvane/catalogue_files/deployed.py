@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from brandvane.catalogue import Catalogue, PlatformSettings
-from brandvane.catalogue_faults import Fault, Findings
+from brandvane.catalogue_files.faults import Fault, Findings
 from brandvane.platforms.registry import MONITOR_FILE, platform_rows, resolve
 from brandvane.ports import Deployed
 

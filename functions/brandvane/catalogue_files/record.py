@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from brandvane.catalogue_faults import Findings, did_you_mean
-from brandvane.catalogue_nodes import ListNode, MapNode, Node, Scalar, kind_of, plain_value
+from brandvane.catalogue_files.faults import Findings, did_you_mean
+from brandvane.catalogue_files.nodes import ListNode, MapNode, Node, Scalar, kind_of, plain_value
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
 IDENTIFIER_MAX = 64
