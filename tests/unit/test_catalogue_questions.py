@@ -104,6 +104,12 @@ def test_language_and_locale_are_tags() -> None:
     assert only(questions("- {id: q, text: Which?, brands: all, locale: Deutschland!}\n")).field == "locale"
 
 
+@pytest.mark.parametrize("word", ["all", "All"])
+def test_no_language_is_called_what_figures_say_for_every_one(word: str) -> None:
+    fault = only(questions(f"- {{id: q, text: Which?, brands: all, language: {word}}}\n"))
+    assert (fault.field, fault.value, fault.message) == ("language", word, "not a language: it means every one")
+
+
 def test_brands_that_cannot_be_read_do_not_make_questions_wrong() -> None:
     fault = only(read({"brands.yaml": "- {id: [\n"}))
     assert fault.file == "brands.yaml"

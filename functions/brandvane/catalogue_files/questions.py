@@ -12,7 +12,7 @@ from brandvane.catalogue_files.csv_table import Columns
 from brandvane.catalogue_files.faults import Findings
 from brandvane.catalogue_files.nodes import Node, Scalar
 from brandvane.catalogue_files.record import Record, records_of
-from brandvane.catalogue_files.topics import read_topics
+from brandvane.catalogue_files.topics import EVERY, read_topics
 
 FIELDS = ("id", "text", "language", "locale", "topics", "brands")
 TEXT_MAX = 4_000
@@ -73,6 +73,10 @@ def language_tag(record: Record, field: str) -> str:
     tag = _LANGUAGES.get(text, text)
     if tag and not _TAG.fullmatch(tag):
         record.fault(field, "not a language tag", "Write a tag such as en, zh or en-GB", value=text)
+        return ""
+    if tag.casefold() == EVERY:
+        remedy = "Write a tag such as en, zh or en-GB, or leave it out"
+        record.fault(field, "not a language: it means every one", remedy, value=text)
         return ""
     return tag.replace("_", "-")
 

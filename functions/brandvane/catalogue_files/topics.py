@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from brandvane.catalogue_files.record import Record
 
-EVERY = "all"  # what figures.csv says where a row is not divided by topic, hence no topic's name
+EVERY = "all"  # what figures.csv says where a row is not divided by topic, hence no topic's name and no language
 
 
 def folded(text: str) -> str:
