@@ -19,6 +19,7 @@ from brandvane.simulation.simulate import Progress, Simulation
 
 Engine = Literal["brandvane", "article"]
 GC_THRESHOLD = 100_000  # objects of a simulation live long: looking at them often finds nothing
+LARGE = 1_000  # tasks; what such a simulation leaves is worth looking for before the next one of this process
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +108,21 @@ def carry_out_all(trials: list[Trial], jobs: int, each: Callable[[Verdict], None
     """Many of them, in their order; ``jobs`` processes at a time."""
     if jobs <= 1 or len(trials) == 1:
         for trial in trials:
-            each(carry_out(trial))
+            each(_one_of_many(trial))
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for verdict in pool.map(carry_out, trials, chunksize=4):
+        for verdict in pool.map(_one_of_many, trials, chunksize=4):
             each(verdict)
+
+
+def _one_of_many(trial: Trial) -> Verdict:
+    verdict = carry_out(trial)
+    if verdict.timing["tasks"] >= LARGE:
+        gc.collect()
+    return verdict
 
 
 def summed(verdicts: list[Verdict]) -> dict[str, Any]:
