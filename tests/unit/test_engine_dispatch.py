@@ -122,6 +122,16 @@ async def test_an_operators_rate_says_how_much_can_be_served() -> None:
     assert (await ticked(bench)).sent == {"openai": 8 + 20}
 
 
+@pytest.mark.parametrize(("factor", "ahead"), [(0.45, 38), (0.05, 8), (1.0, 75)])
+async def test_a_rate_that_a_429_has_lowered_is_sent_no_more_than_it_serves(factor: float, ahead: int) -> None:
+    bench = MemoryBench.new(catalogue(200, platforms=(platform(rate=1.0),)))
+    bench.set_control(factor=factor)
+    pending(bench, 200)
+    assert (await ticked(bench)).sent == {
+        "openai": ahead + 20
+    }  # 75 s at what the next minute restores (5 %), and 2 x 10 slots
+
+
 async def priorities(**numbers: int) -> Counter[str]:
     """What of so many due tasks of each priority a tick sends that has room for 95."""
     bench = MemoryBench.new(catalogue(400, platforms=(platform(rate=1.0),)))

@@ -15,12 +15,14 @@ from itertools import islice
 
 from brandvane import breaker
 from brandvane.catalogue import Catalogue
+from brandvane.control import Control
 from brandvane.dispatch_window import REPORTS_S, window
 from brandvane.engine.canary import Canaries
 from brandvane.engine.pinned import RunReader
 from brandvane.engine.plan import STALLED_S
 from brandvane.engine.send import EARLY_S, Due, Sender
 from brandvane.messages import calls_queue
+from brandvane.pacing import restored
 from brandvane.ports import (
     CatalogueStore,
     Chance,
@@ -148,7 +150,7 @@ class Dispatcher:
         paused = frozenset(target for target, pause in control.targets.items() if pause.active(now))
         if breaker.is_open(control):
             return await self._probe(worker.platform, breaker.held_until(control), paused)
-        room = await self._room(worker, catalogue, control.rate_override)
+        room = await self._room(worker, catalogue, control)
         if room <= 0:
             return 0
         return await self._send(worker.platform, await self._choose(worker.platform, room, now, paused))
@@ -163,13 +165,14 @@ class Dispatcher:
         dues = [Due(r.task_id, r.run_id, r.dispatch_no, max(r.next_execute_time, at)) for r in chosen]
         return await self._sender.send(platform, dues) if dues else 0
 
-    async def _room(self, worker: Deployed, catalogue: Catalogue | None, override: float | None) -> int:
+    async def _room(self, worker: Deployed, catalogue: Catalogue | None, control: Control) -> int:
         """How many messages the platform can serve until the next tick has come, less those that are on the queue already."""
         now = self._clock.now()
         configured = DEFAULT_RATE
         if catalogue is not None and worker.platform in catalogue.monitor.platform_names:
             configured = catalogue.monitor.platform(worker.platform).rate
-        rate = override if override is not None else configured
+        stated = control.rate_override if control.rate_override is not None else configured
+        rate = stated * restored(control).factor  # what a 429 took and the next minute gives back
         stats = await self._stats.since(worker.platform, now - REPORTS_S, now)
         waiting = await self._queue.depth(calls_queue(worker.platform), held_most=worker.slots)
         return window(stats, rate, worker.slots, worker.invocations, LOOK_AHEAD_S) - waiting
