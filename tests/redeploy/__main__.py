@@ -3,7 +3,7 @@
 On a local stack (emulator, real template, simulated platforms that fail now and then). When a third of the rows are written every
 function gets new code and a new environment through ``sam deploy``, as in production, while calls are in flight. Then the account is
 taken from first sources, the stack is deleted, and its data must be there still. Writes build/redeploy/summary.json; exit code 1 when a
-task was lost, a call is unexplained, no update fell into the run, or data went with the stack.
+task was lost, a call was repeated for another reason than the update, no update fell into the run, or data went with the stack.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from brandvane.ports import Unavailable
 from brandvane.run import Run, RunState
 from e2e.deployed import ENFORCED_RATE, FAULTS, DeployedStack
 from redeploy.deletion import delete_stack, kept_all
+from redeploy.repeats import unexplained
 
 HOME = ROOT / "build" / "redeploy"
 STACK = "brandvane-redeploy"
@@ -128,6 +129,7 @@ def main() -> int:
         "lost": account.lost,
         "calls": account.calls,
         "repeated_calls": account.repeated_calls,
+        "repeated_unexplained": unexplained(call_rows(state.call_log), update.began, update.ended),
         "complaints": list(account.complaints),
         "after_deletion": {**deletion, "results": rows_left},
         "run_s": round((run.reported_at or 0.0) - run.created_at, 1),
@@ -137,9 +139,7 @@ def main() -> int:
     safe = run.state is RunState.REPORTED and not account.lost and account.results == account.planned
     fell_into_it = bool(told.get("code_changed")) and told["calls_in_flight_when_it_began"] > 0
     kept = kept_all(deletion) and rows_left == account.results
-    # The emulator ends a worker that is replaced; what it had just been answered and had not made safe is asked again.
-    explained = account.repeated_calls <= told["calls_in_flight_when_it_began"] + told["calls_begun_during_it"]
-    return 0 if safe and explained and fell_into_it and kept else 1
+    return 0 if safe and not told["repeated_unexplained"] and fell_into_it and kept else 1
 
 
 if __name__ == "__main__":
