@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from brandvane.control import Control
@@ -200,15 +200,23 @@ def progress(runs: Sequence[Run]) -> float | None:
     return min(share(rows, sum(run.total for run in asked)), 100.0)
 
 
-def left_of(run: Run, unfinished: Mapping[str, int]) -> dict[str, int]:
+def left_of(run: Run, unfinished: Mapping[str, int], capped: Collection[str] = ()) -> dict[str, int]:
     """Tasks of each platform that a run may still have to ask: what is unfinished there, but never more than were planned.
 
-    Where two runs share a platform, both are reckoned to come last.
+    Where two runs share a platform, both are reckoned to come last. Of ``capped`` platforms only a part was counted: what planned
+    tasks less rows leave beyond the others' is theirs, in proportion to what was planned.
     """
-    return {
+    left = {
         platform: planned if not run.plan_complete else min(planned, unfinished.get(platform, planned))
         for platform, planned in run.planned.items()
     }
+    more = [platform for platform in left if platform in capped] if run.plan_complete else []
+    rest = run.total - run.counted - sum(number for platform, number in left.items() if platform not in more)
+    whole = sum(run.planned[platform] for platform in more)
+    for platform in more:
+        planned = run.planned[platform]
+        left[platform] = max(left[platform], min(planned, rest * planned // whole))
+    return left
 
 
 def lateness(finish: float, deadline: float) -> float:

@@ -9,8 +9,10 @@ import pytest
 
 from brandvane.control import Control, Pause
 from brandvane.engine.gauges import COUNT_ANEW_S
+from brandvane.gauges import FAR_S
 from brandvane.metrics import METRICS, When
-from brandvane.ports import Envelope, Unavailable
+from brandvane.moves import DISPATCH_OVERDUE_S
+from brandvane.ports import Deployed, Envelope, Unavailable
 from brandvane.run import RunState
 from brandvane.stat import Stat
 from brandvane.task import State
@@ -212,13 +214,40 @@ async def test_few_pending_records_are_counted_at_every_sweep() -> None:
 
 
 @pytest.mark.parametrize("port", ["tasks", "controls", "stats", "queue", "catalogues"])
-async def test_what_cannot_be_read_does_not_silence_the_heartbeat(port: str) -> None:
+async def test_a_sweep_that_could_not_read_everything_has_no_heartbeat(port: str) -> None:
     method = {"tasks": "count_due", "controls": "read", "stats": "since", "queue": "depth", "catalogues": "current"}
     bench = two()
     broken = bench.without(**{port: {method[port]: [Unavailable("no")] * 999}})
     await bench.clock.run(broken.scanner.sweep(stop_at=NOW + 50, on_the_minute=False))
-    assert bench.telemetry.counts["ScannerHeartbeat", None] == 1
+    assert ("ScannerHeartbeat", None) not in bench.telemetry.counts
     assert bench.telemetry.named("gauges_not_published")
+
+
+async def test_the_sweep_after_it_has_one_again() -> None:
+    bench = two()
+    broken = bench.without(controls={"read": [Unavailable("no")]})
+    await bench.clock.run(broken.scanner.sweep(stop_at=NOW + 50, on_the_minute=False))
+    await bench.clock.run(broken.scanner.sweep(stop_at=NOW + 50, on_the_minute=False))
+    assert bench.telemetry.counts["ScannerHeartbeat", None] == 1
+
+
+async def test_the_age_of_a_queue_that_nobody_consumes_is_its_oldest_due_tasks() -> None:
+    bench = MemoryBench.new(catalogue(2))
+    made = bench.waiting(2, State.PENDING)
+    bench.put(
+        *[
+            placed(t, State.DISPATCHED, act_at=NOW - late + DISPATCH_OVERDUE_S)
+            for t, late in zip(made, (90, 30), strict=False)
+        ]
+    )
+    assert (await told(bench))["QueueAge", "openai"] == 90
+
+
+async def test_tasks_that_no_worker_can_take_make_the_run_late_without_end() -> None:
+    bench = MemoryBench.new(catalogue(20), deadline=NOW + 300)
+    bench.put(*[placed(task, State.PENDING, act_at=NOW) for task in tasks_of(bench.run, bench.catalogue)])
+    bench.deployment.deployed = (Deployed("openai", 0, 10, 60),)
+    assert (await told(bench))["ProjectedLateness", None] == FAR_S
 
 
 async def test_a_platform_that_cannot_be_read_does_not_hide_the_others() -> None:

@@ -307,3 +307,15 @@ async def test_a_task_that_cannot_be_ended_does_not_keep_the_others_from_it() ->
     bench.waiting(3, State.PENDING)
     await bench.clock.run(bench.without(tasks={"get": [ValueError("cannot be read")]}).sweep())
     assert sorted(bench.states()) == ["FAILED", "FAILED", "PENDING"]
+
+
+async def test_a_minute_whose_event_comes_twice_restores_once() -> None:
+    bench = MemoryBench.new()
+    bench.world.control.items["openai"] = Control("openai", factor=0.5)
+    await swept(bench)
+    await bench.clock.advance(1)
+    await swept(bench)
+    assert bench.control().factor == pytest.approx(0.55)
+    await bench.clock.advance(60)
+    await swept(bench)
+    assert bench.control().factor == pytest.approx(0.60)

@@ -191,6 +191,19 @@ def test_what_is_left_of_a_run_is_what_is_unfinished_on_its_platforms() -> None:
     assert left_of(replace(RUN, plan_complete=False), {"openai": 7}) == {"openai": 20}
 
 
+def test_what_is_left_where_not_all_was_counted_is_what_rows_and_the_others_leave() -> None:
+    run = replace(RUN, planned={"openai": 20_000, "kimi": 10_000, "qwen": 1_000}, counted=4_000)
+    # 27,000 are left, 500 of them qwen's: 26,500 for two, two to one.
+    assert left_of(run, {"openai": 8_000, "kimi": 8_000, "qwen": 500}, {"openai", "kimi"}) == {
+        "openai": 17_666,
+        "kimi": 8_833,
+        "qwen": 500,
+    }
+    # Rows that are counted late never make it more than was planned, nor less than was seen.
+    assert left_of(replace(run, counted=0), {"openai": 8_000, "kimi": 3, "qwen": 5}, {"openai"})["openai"] == 20_000
+    assert left_of(replace(run, counted=30_990), {"openai": 8_000, "kimi": 3, "qwen": 5}, {"openai"})["openai"] == 8_000
+
+
 def test_an_end_that_waits_for_a_person_is_a_week_late() -> None:
     assert lateness(float("inf"), NOW) == FAR_S
     assert lateness(NOW - 60, NOW) == -60.0

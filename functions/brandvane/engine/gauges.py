@@ -7,6 +7,7 @@ records are counted anew only every 10 minutes while they are many: counting the
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -67,6 +68,7 @@ class _Known:
 
     hour: LastHour
     pending: int = 0
+    capped: bool = False
     counted_at: float = -COUNT_ANEW_S
 
 
@@ -77,6 +79,7 @@ class Look:
     slots: int
     control: Control
     unfinished: int  # PENDING, as far as counted, and held
+    capped: bool  # there are more PENDING than were counted
     writeback: int
     backlog: int
     expired: int  # tasks that workers ended so lately
@@ -108,12 +111,14 @@ class Gauges:
         self._telemetry = telemetry
         self._known: dict[str, _Known] = {}
         self._planned: set[str] = set()
+        self._blind = False  # something could not be read in this sweep
 
     async def platforms(self, workers: Sequence[Deployed], stop_at: float) -> dict[str, Look]:
         """Publish what each platform is about; those that could be looked at before ``stop_at``.
 
         A sweep that is cut off by its function's timeout would publish nothing at all.
         """
+        self._blind = False
         monitor = await self._monitor()
         looks = {}
         for worker in workers:
@@ -122,7 +127,7 @@ class Gauges:
                     raise TimeoutError("the sweep had no time left")
                 looks[worker.platform] = await self._platform(worker, monitor)
             except Exception as error:  # one that cannot be asked must not keep runs from ending, nor hide the others
-                self._telemetry.event("gauges_not_published", platform=worker.platform, error=repr(error))
+                self._unread(error, platform=worker.platform)
         dead = await asyncio.gather(*(self._dead(queue) for queue in self._queues(workers)))
         self._put("DeadLetters", sum(dead))
         self._put("Backlog", sum(look.backlog for look in looks.values()))
@@ -139,7 +144,7 @@ class Gauges:
         try:
             missing = await self._not_begun({run.run_id for run in runs}, now)
         except Exception as error:  # the catalogue cannot be read: what is known of the runs is told all the same
-            self._telemetry.event("gauges_not_published", error=repr(error))
+            self._unread(error)
             missing = 0
         self._put("RunNotPlanned", missing + sum(not_planned(run, now) for run in runs))
         self._put("ReportMissing", sum(report_missing(run, now) for run in runs))
@@ -152,8 +157,13 @@ class Gauges:
             self._put("ProjectedLateness", max(known))
 
     def alive(self) -> None:
-        """A sweep has come to its end."""
-        self._put("ScannerHeartbeat", 1)
+        """A sweep has come to its end, and has seen everything: what it could not read looks like a zero, and somebody must hear of it."""
+        if not self._blind:
+            self._put("ScannerHeartbeat", 1)
+
+    def _unread(self, error: Exception, **where: str) -> None:
+        self._blind = True
+        self._telemetry.event("gauges_not_published", error=repr(error), **where)
 
     def _put(self, name: str, value: float, platform: str | None = None) -> None:
         self._telemetry.count(name, value, platform=platform, unit=METRICS[name].unit)
@@ -162,7 +172,7 @@ class Gauges:
         try:
             catalogue = await self._catalogue()
         except Exception as error:  # what needs no catalogue is published all the same
-            self._telemetry.event("gauges_not_published", error=repr(error))
+            self._unread(error)
             return None
         return None if catalogue is None else catalogue.monitor
 
@@ -188,13 +198,15 @@ class Gauges:
         control = await self._controls.read(platform)
         self._put("PlatformPaused", pauses(control, now, breaker_open=breaker.is_open(control)), platform)
         day_start = budget_day(now, monitor.time_zone).start if monitor else now
-        lately = await self._reports(platform, known, now, day_start)
+        oldest = await self._oldest_sent(platform, now) if sent_due else 0.0
+        lately = await self._reports(platform, known, now, day_start, oldest)
         stated = monitor.platform(platform).rate if monitor and platform in monitor.platform_names else 0.0
         self._put("RateUsed", rate_used(lately.calls_per_second, stated, control, FACTOR_FLOOR), platform)
         return Look(
             slots=worker.slots,
             control=control,
             unfinished=pending + sum(held.values()),
+            capped=known.capped,
             writeback=held[State.WRITEBACK],
             backlog=backlog,
             expired=lately.expired,
@@ -217,13 +229,24 @@ class Gauges:
     async def _pending(self, platform: str, known: _Known, due: int, now: float) -> int:
         if known.pending <= FEW or now - known.counted_at >= COUNT_ANEW_S:
             watches = [pending_watch(platform, p, shard) for p in PRIORITIES for shard in range(PENDING_SHARDS)]
-            known.pending, known.counted_at = await self._count(watches, FAR_FUTURE), now
+            numbers = await self._counts(watches, FAR_FUTURE)
+            known.pending, known.capped, known.counted_at = sum(numbers), max(numbers) >= COUNT_CAP, now
         return max(known.pending, due)
 
     async def _count(self, partitions: Sequence[str], before: float) -> int:
-        return sum(await asyncio.gather(*(self._tasks.count_due(watch, before, COUNT_CAP) for watch in partitions)))
+        return sum(await self._counts(partitions, before))
 
-    async def _reports(self, platform: str, known: _Known, now: float, day_start: float) -> Lately:
+    async def _counts(self, partitions: Sequence[str], before: float) -> list[int]:
+        return await asyncio.gather(*(self._tasks.count_due(watch, before, COUNT_CAP) for watch in partitions))
+
+    async def _oldest_sent(self, platform: str, now: float) -> float:
+        """Seconds since the oldest task whose message nobody has taken was due: workers tell only of those that they took."""
+        sent = await self._tasks.due(held_watch(platform, State.DISPATCHED), now + DISPATCH_OVERDUE_S, 1)
+        return now + DISPATCH_OVERDUE_S - sent[0].act_at if sent else 0.0
+
+    async def _reports(
+        self, platform: str, known: _Known, now: float, day_start: float, oldest_sent_s: float
+    ) -> Lately:
         start = known.hour.read_from(now)
         stats = await self._stats.since(platform, start, now)
         known.hour.take(stats, start, now, day_start)
@@ -231,7 +254,7 @@ class Gauges:
             known.hour.before = await self._cost(platform, day_start, start - 1)
         lately = Lately.of(stats, now)
         self._put("CallsPerSecond", lately.calls_per_second, platform)
-        self._put("QueueAge", lately.longest_wait_s, platform)
+        self._put("QueueAge", max(lately.longest_wait_s, oldest_sent_s), platform)
         self._put("RetryStormShare", lately.storm_share, platform)
         self._put("RetriesUsedUpShare", known.hour.used_up_share, platform)
         measured = {
@@ -266,7 +289,7 @@ class Gauges:
         try:
             return await self._queue.depth(queue)
         except Exception as error:  # one queue that cannot be asked must not hide the others
-            self._telemetry.event("gauges_not_published", queue=queue, error=repr(error))
+            self._unread(error, queue=queue)
             return 0
 
     def _money(self, monitor: Monitor | None, looks: Mapping[str, Look]) -> None:
@@ -305,16 +328,22 @@ class Gauges:
         """How late the run will probably be; None when nothing can be said."""
         try:
             monitor = (await self._catalogues.load(run.catalogue_version)).monitor
+            current = await self._catalogue()
+            monitor = monitor if current is None else monitor.budgeted_by(current.monitor)
         except Exception as error:  # the other runs' end can still be reckoned
-            self._telemetry.event("gauges_not_published", run_id=run.run_id, error=repr(error))
+            self._unread(error, run_id=run.run_id)
             return None
         day = budget_day(now, monitor.time_zone)
-        left = left_of(run, {platform: look.unfinished for platform, look in looks.items()})
+        capped = {platform for platform, look in looks.items() if look.capped}
+        left = left_of(run, {platform: look.unfinished for platform, look in looks.items()}, capped)
         ends = []
         for platform, look in looks.items():
             tasks = left.get(platform, 0)
             pace = pace_of(monitor, platform, look.control, look.slots)
-            if not tasks or pace is None:
+            if not tasks:
+                continue
+            if pace is None:  # nobody will ask them
+                ends.append(math.inf)
                 continue
             models = monitor.platform(platform).targets
             by_target = {target: max(tasks // len(models), 1) for target in models}

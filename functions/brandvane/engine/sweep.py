@@ -35,6 +35,7 @@ LEASE = "scanner"
 LEASE_S = 45.0
 PAGE = 200
 AT_ONCE = 8
+RESTORED_S = 45.0  # rates are restored once a minute, however often its event comes to this environment
 ACTING_SHARE = 0.6  # of the time that a sweep has; the rest is for moving runs along and saying how all stands
 
 
@@ -77,6 +78,7 @@ class Scanner:
         self._clock = clock
         self._chance = chance
         self._telemetry = telemetry
+        self._restored_at = -RESTORED_S
 
     async def sweep(self, *, stop_at: float, on_the_minute: bool) -> Sweep:
         """One sweep; ``on_the_minute`` is the one of the two a minute that restores lowered rates."""
@@ -200,6 +202,9 @@ class Scanner:
             await self._rescuer.end(task, outcome, str(outcome), run_is_final=True)
 
     async def _restore(self, platforms: Sequence[str]) -> None:
+        if self._clock.now() - self._restored_at < RESTORED_S:
+            return  # the minute's event came twice
+        self._restored_at = self._clock.now()
         for platform in platforms:
             if (await self._limiter.read(platform)).factor < 1.0:
                 await self._limiter.restore(platform, 1.0)
