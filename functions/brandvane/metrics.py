@@ -15,6 +15,9 @@ from types import MappingProxyType
 NAMESPACE = "Brandvane"
 STACK = "Stack"
 PLATFORM = "Platform"
+COUNTED_ONCE = frozenset(
+    {"GlobalTimeouts", "TasksExpired"}
+)  # by the scanner, in the sweep in which it happens and in no other
 
 
 class Per(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -131,3 +132,15 @@ def test_importing_the_adapters_loads_no_sdk() -> None:
     check = f"import sys; {imports}; print(sorted({{'boto3', 'botocore', 'httpx'}} & sys.modules.keys()))"
     told = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+async def test_a_queue_is_reached_while_every_thread_of_the_table_hangs() -> None:
+    clients = Clients(threads=1, session=boto3.session.Session("a", "b", region_name="eu-central-1"))
+    hang = threading.Event()
+    stuck = asyncio.ensure_future(clients.call(hang.wait))
+    with Stubber(clients.sqs) as stub:
+        stub.add_response("get_queue_url", {"QueueUrl": "https://q"}, {"QueueName": "q"})
+        assert (await clients.call(clients.sqs.get_queue_url, QueueName="q"))["QueueUrl"] == "https://q"
+    assert not stuck.done()
+    hang.set()
+    assert await stuck

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from brandvane.aws.system import METRICS_A_CALL, LogTelemetry, system_rng
+from brandvane.ports import Unavailable
 
 
 class Lines:
@@ -30,11 +31,14 @@ class Published:
 
     cloudwatch = type("CloudWatch", (), {"put_metric_data": "put_metric_data"})
 
-    def __init__(self) -> None:
+    def __init__(self, *refusals: Exception) -> None:
         self.calls: list[dict[str, Any]] = []
+        self._refusals = list(refusals)
 
     async def call(self, _method: Any, **request: Any) -> None:
-        """One call."""
+        """One call; the first ones are refused if so told."""
+        if self._refusals:
+            raise self._refusals.pop(0)
         self.calls.append(request)
 
 
@@ -136,3 +140,24 @@ async def test_the_service_never_becomes_a_dimension(
 
 def test_chance_comes_from_the_operating_system() -> None:
     assert system_rng().getrandbits(96) != system_rng().getrandbits(96)
+
+
+async def test_what_is_counted_once_and_could_not_be_published_comes_with_the_next_flush() -> None:
+    clients = Published(Unavailable("no"))
+    told, _ = telemetry(clients)
+    told.count("GlobalTimeouts", 2)
+    told.count("Backlog", 7, platform="kimi")
+    with pytest.raises(Unavailable):
+        await told.flush()
+    told.count("GlobalTimeouts", 1)
+    told.count("Backlog", 5, platform="kimi")
+    await told.flush()
+    (call,) = clients.calls
+    assert {row["MetricName"]: row["Value"] for row in call["MetricData"]} == {"Backlog": 5.0, "GlobalTimeouts": 3.0}
+
+
+def test_an_event_that_tells_of_an_error_is_a_warning_whatever_its_name() -> None:
+    told, lines = telemetry()
+    told.event("somebodys_new_event", error="refused")
+    told.event("somebodys_new_event", error=None)
+    assert [line for line, _ in lines.lines] == ["WARNING somebodys_new_event", "somebodys_new_event"]

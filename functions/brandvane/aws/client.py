@@ -78,7 +78,11 @@ class Refused(Exception):
 
 
 class Clients:
-    """One client a service, made when first used and shared by all threads; one pool of threads for all calls."""
+    """One client a service, made when first used and shared by all threads; a pool of threads for all calls, and one for SQS.
+
+    A request that hangs keeps its thread for all its attempts, also when its caller has given up. An answer that the table does
+    not take goes to a queue: that way must not wait for threads which the table holds (DESIGN §2).
+    """
 
     def __init__(
         self, *, threads: int = THREADS, endpoint_url: str | None = None, session: Session | None = None
@@ -87,21 +91,25 @@ class Clients:
         self._endpoint_url = endpoint_url
         self._given_session = session
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="aws")
+        self._queue_pool = ThreadPoolExecutor(threads, thread_name_prefix="sqs")
         self._making = Lock()
 
     async def call(self, method: Callable[P, Reply], *args: P.args, **kwargs: P.kwargs) -> Reply:
-        """Run one client method in the pool.
+        """Run one client method in its pool.
 
         Raises:
             Unavailable: throttled, failing, or no answer in time; a write may or may not have happened.
             Refused: any other error response, and faults found before sending (no credentials, wrong parameters).
         """
         run = partial(_translated, method, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
+        queues = getattr(method, "__self__", None) is self.__dict__.get("sqs", self)
+        pool = self._queue_pool if queues else self._pool
+        return await asyncio.get_running_loop().run_in_executor(pool, run)
 
     def close(self) -> None:
         """Let the threads end; calls under way are finished first."""
         self._pool.shutdown()
+        self._queue_pool.shutdown()
 
     @cached_property
     def dynamodb(self) -> DynamoDBClient:

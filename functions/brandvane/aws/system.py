@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from brandvane.aws.client import Clients
-from brandvane.metrics import METRICS, NAMESPACE, dimensions
+from brandvane.metrics import COUNTED_ONCE, METRICS, NAMESPACE, dimensions
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
 METRICS_A_CALL = 500  # PutMetricData takes 1,000 and 1 MB
-# What a reader of ``logs --level warning`` must see: the remedies of the runbook begin there. Everything else is a note.
+# What a reader of ``logs --level warning`` must see: the remedies of the runbook begin there. So is every event that tells of an
+# error; everything else is a note.
 WARNINGS = frozenset(
     {
         "answer_not_recorded",
@@ -30,7 +31,11 @@ WARNINGS = frozenset(
         "call_failed",
         "canary_failed",
         "gauges_not_published",
+        "heartbeat_not_written",
+        "lease_ran_out",
         "metrics_not_published",
+        "more_results_than_planned",
+        "not_postponed",
         "notice_not_delivered",
         "partition_not_dispatched",
         "partition_not_swept",
@@ -93,10 +98,15 @@ class LogTelemetry:
     def event(self, name: str, **fields: Any) -> None:
         """Write one structured log line; its level follows from its name."""
         shown = {f"{key}_" if key in _TAKEN else key: value for key, value in fields.items() if value is not None}
-        (self._logger.warning if name in WARNINGS else self._logger.info)(name, extra=shown)
+        (self._logger.warning if name in WARNINGS or "error" in shown else self._logger.info)(name, extra=shown)
 
     async def flush(self) -> None:
-        """Publish what has been counted and begin anew (a warm environment must not count twice)."""
+        """Publish what has been counted and begin anew (a warm environment must not count twice).
+
+        Raises:
+            Unavailable: CloudWatch refuses. What is counted only when it happens is kept for the next flush; gauges come anew.
+            Refused: it refuses for good.
+        """
         counts, self._counts = self._counts, Counter()
         values, self._values = self._values, defaultdict(list)
         if values:
@@ -107,7 +117,11 @@ class LogTelemetry:
             self._log(counts)
         else:
             self._log({key: number for key, number in counts.items() if key[0] not in METRICS})
-            await self._publish(self._clients, {key: number for key, number in counts.items() if key[0] in METRICS})
+            try:
+                await self._publish(self._clients, {key: number for key, number in counts.items() if key[0] in METRICS})
+            except Exception:
+                self._counts.update({key: number for key, number in counts.items() if key[0] in COUNTED_ONCE})
+                raise
 
     def _log(self, counts: Mapping[tuple[str, str, str], float]) -> None:
         if counts:

@@ -105,6 +105,8 @@ class Rescuer:
             taken = await self._make(task, rescue(task, decision.at, now), "rescued")
         if taken:
             self._telemetry.count("GlobalTimeouts")
+            told = {"platform": task.platform, "model": task.model, "attempt": task.attempt_id}
+            self._telemetry.event("lease_ran_out", task_id=task.task_id, run_id=task.run_id, **told)
 
     async def _answers_are_waiting(self) -> bool:
         if self._answers_wait is None:
