@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from brandvane.task import Priority, prompt_hash_of, target_name
@@ -131,6 +131,19 @@ class Monitor:
             if platform.name == name:
                 return platform
         raise KeyError(name)
+
+    def budgeted_by(self, other: Monitor) -> Monitor:
+        """This monitor with another one's budgets of the day (calls and dollars) for the platforms that both have.
+
+        A run is pinned to its catalogue; a budget belongs to a day, and holds for all its runs as it was pushed last.
+        """
+        platforms = tuple(
+            replace(each, day_calls=now.day_calls, day_budget_usd=now.day_budget_usd)
+            if (now := other.platform(each.name) if each.name in other.platform_names else None) is not None
+            else each
+            for each in self.platforms
+        )
+        return replace(self, platforms=platforms)
 
     @property
     def platform_names(self) -> tuple[str, ...]:

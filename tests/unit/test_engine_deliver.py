@@ -230,3 +230,18 @@ async def test_a_large_body_of_a_failed_call_is_not_kept_in_the_row() -> None:
     noise = "".join(random.Random(1).choices(string.printable, k=40_000))
     await taken(bench, failure(K.CLIENT_ERROR, raw=noise))
     assert [(row.outcome, row.answer) for row in bench.rows()] == [(Outcome.CLIENT_ERROR, None)]
+
+
+async def test_a_platform_that_cannot_be_told_does_not_keep_a_task_from_its_retry() -> None:
+    bench = MemoryBench.new()
+    faulty = bench.without(controls={"read": [Unavailable("no")] * 9, "replace": [Unavailable("no")] * 9})
+    record = await taken(faulty, failure(K.RATE_LIMITED))
+    assert (record.state, record.throttle_count, record.retry_count) == (State.DISPATCHED, 1, 0)
+    assert bench.telemetry.named("platform_not_told")
+
+
+async def test_a_platform_is_told_at_the_third_try() -> None:
+    bench = MemoryBench.new()
+    faulty = bench.without(controls={"read": [Unavailable("no")] * 2})
+    await taken(faulty, failure(K.RATE_LIMITED))
+    assert bench.control().factor == 0.5

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from brandvane.answer import Answer, Failure
+from brandvane.catalogue import Catalogue
+from brandvane.engine.execute import PUT_BACK_S
 from brandvane.messages import calls_queue
 from brandvane.policy import ErrorKind
 from brandvane.ports import Delivered, Envelope, Unavailable
@@ -64,15 +66,35 @@ async def test_one_records_fault_does_not_end_the_others() -> None:
     assert bench.queue.next_visible(QUEUE) == NOW + 1
 
 
-@pytest.mark.parametrize("port", ["tasks", "runs", "controls"])
-async def test_a_table_that_refuses_brings_the_message_again_in_ten_seconds(port: str) -> None:
+async def test_a_table_that_refuses_the_claim_brings_the_message_again_in_ten_seconds() -> None:
     bench = MemoryBench.new()
     (record,) = await bench.delivered(1)
-    refused = {"tasks": "move", "runs": "get", "controls": "read"}[port]
-    faulty = bench.without(**{port: {refused: [Unavailable("no")] * 9}})
+    faulty = bench.without(tasks={"move": [Unavailable("no")] * 9})
     assert await handled(faulty, [record]) == {record.message_id}
     assert bench.client.asked == []
     assert bench.queue.next_visible(QUEUE) == pytest.approx(NOW + 10, abs=1)
+
+
+@pytest.mark.parametrize(("port", "refused"), [("runs", "get"), ("controls", "read"), ("catalogues", "load")])
+async def test_what_cannot_be_begun_because_aws_refuses_is_put_back_for_a_minute_and_counts_nothing(
+    port: str, refused: str
+) -> None:
+    bench = MemoryBench.new()
+    (record,) = await bench.delivered(1)
+    faulty = bench.without(**{port: {refused: [Unavailable("no")] * 9}})
+    assert await handled(faulty, [record]) == frozenset()
+    (task,) = bench.world.tasks.records.values()
+    assert (task.state, task.retry_count, task.give_backs, task.paid_calls) == (State.PENDING, 0, 0, 0)
+    assert task.next_execute_time == pytest.approx(NOW + PUT_BACK_S, abs=1)
+    assert bench.client.asked == []
+
+
+async def test_what_cannot_be_put_back_either_is_left_to_the_scanner() -> None:
+    bench = MemoryBench.new()
+    (record,) = await bench.delivered(1)
+    claimed = bench.without(runs={"get": [Unavailable("no")]}, tasks={"move": [None, Unavailable("no")]})
+    assert await handled(claimed, [record]) == {record.message_id}
+    assert bench.states() == [State.PULLED]
 
 
 async def test_a_claim_whose_reply_is_lost_leaves_the_task_to_the_scanner() -> None:
@@ -269,3 +291,25 @@ async def test_a_task_whose_begin_was_refused_is_released() -> None:
     assert await bench.clock.run(refused.work([record])) == frozenset()
     after = bench.record(made.task_id)
     assert (after.state, after.dispatch_no, after.paid_calls) == (State.DISPATCHED, made.dispatch_no + 1, 0)
+
+
+def _with_budget(calls: int | None, version: str) -> Catalogue:
+    return replace(catalogue(platforms=(platform(day_calls=calls),)), version=version)
+
+
+@pytest.mark.parametrize(("pinned", "pushed", "asked"), [(1, 3, 3), (3, 1, 1), (1, None, 3)])
+async def test_a_days_budget_is_the_one_that_was_pushed_last(pinned: int, pushed: int | None, asked: int) -> None:
+    bench = MemoryBench.new(_with_budget(pinned, "v1"))
+    records = [await bench.on_queue(task) for task in bench.waiting(3)]
+    bench.world.catalogues.push(_with_budget(pushed, "v2"))
+    await bench.clock.run(bench.work(records))
+    assert len(bench.client.asked) == asked
+
+
+async def test_where_the_last_push_cannot_be_read_the_runs_own_budget_holds() -> None:
+    bench = MemoryBench.new(_with_budget(1, "v1"))
+    records = [await bench.on_queue(task) for task in bench.waiting(3)]
+    faulty = bench.without(catalogues={"current": [Unavailable("no")]})
+    await bench.clock.run(faulty.work(records))
+    assert len(bench.client.asked) == 1
+    assert bench.telemetry.named("budgets_not_read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from brandvane.answer import INLINE_MAX_BYTES, Answer, AnswerStatus, Failure, pack
@@ -23,10 +24,12 @@ from brandvane.policy import (
     ErrorKind,
     decide,
 )
-from brandvane.ports import Chance, Clock, TaskStore, Telemetry
+from brandvane.ports import Chance, Clock, TaskStore, Telemetry, Unavailable
 from brandvane.run import Run
 from brandvane.task import Outcome, Task
 
+TELL_WAITS_S = (0.2, 0.5)
+TELL_S = 6.0  # in all, also when the table hangs: the task's own move must come before its lease is over
 _ANSWERS: dict[ErrorKind, AnswerStatus] = {ErrorKind.CONTENT_FILTERED: "filtered", ErrorKind.REFUSED: "refused"}
 
 
@@ -102,8 +105,7 @@ class Delivery:
             status=reply.http_status,
             detail=reply.message,
         )
-        held = await self.speak_for_platform(task.platform, task.target, epoch, reply)
-        down = kind in OUTAGE and is_open(await self._limiter.read(task.platform))
+        held, down = await self._told(task, epoch, kind, reply)
         decision = await self._decide(task, kind, reply, now, down=down)
         if isinstance(decision, End):
             await self._end(task, decision.outcome, kind, reply)
@@ -116,6 +118,28 @@ class Delivery:
         else:
             self._telemetry.event("authority_lost", move="retry", task_id=task.task_id, run_id=task.run_id)
         return CallReport(kind, retried=True, throttled=kind is ErrorKind.RATE_LIMITED)
+
+    async def _told(self, task: Task, epoch: int, kind: ErrorKind, reply: Failure) -> tuple[bool, bool]:
+        """Tell the platform's control item; is the task held, and is the breaker open?
+
+        An item that cannot be written must not keep the task from its own move: it would look like a worker that died.
+        """
+        held = down = False
+        try:
+            async with asyncio.timeout(TELL_S):
+                held = await self._spoken(task, epoch, reply)
+                down = kind in OUTAGE and is_open(await self._limiter.read(task.platform))
+        except (Unavailable, TimeoutError) as error:
+            self._telemetry.event("platform_not_told", platform=task.platform, kind=kind, error=repr(error))
+        return held, down
+
+    async def _spoken(self, task: Task, epoch: int, reply: Failure) -> bool:
+        for wait in TELL_WAITS_S:
+            try:
+                return await self.speak_for_platform(task.platform, task.target, epoch, reply)
+            except Unavailable:
+                await self._clock.sleep(wait)
+        return await self.speak_for_platform(task.platform, task.target, epoch, reply)
 
     def _kind_of(self, reply: Failure) -> ErrorKind:
         """A Retry-After of more than an hour is a quota, whatever it calls itself."""

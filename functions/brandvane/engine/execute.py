@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from brandvane.breaker import PROBE_MARGIN_S
-from brandvane.catalogue import PlatformSettings
+from brandvane.catalogue import Monitor, PlatformSettings
 from brandvane.control import Pause
 from brandvane.engine.call import NEW_SLOT_WAIT_S, Caller, Errand
 from brandvane.engine.canary import Canary, CanaryErrand, serial_lease
@@ -35,6 +35,7 @@ from brandvane.ports import (
     TaskQueue,
     TaskStore,
     Telemetry,
+    Unavailable,
 )
 from brandvane.schedule import budget_day
 from brandvane.task import RECORD_VERSION, Task
@@ -47,6 +48,7 @@ SERIAL_AWAY_S = 2.0  # a busy serial platform's further tasks go back for at lea
 AGAIN_S = 10  # visibility of a record that is reported as failed
 UNREADABLE_AGAIN_S = 1
 NEWER_AGAIN_S = 30
+PUT_BACK_S = 60.0  # what could not be begun because AWS refused something is due again after this long
 
 
 @dataclass(slots=True)
@@ -154,7 +156,7 @@ class Worker:
 
     async def _batch(self, version: str) -> _Batch:
         catalogue = await self._prompts.catalogue(version)
-        settings = catalogue.monitor.platform(self._platform)
+        settings = (await self._budgeted(catalogue.monitor)).platform(self._platform)
         await self._client.prepare(settings)
         budget = settings.day_budget_usd
         day = budget_day(self._clock.now(), catalogue.monitor.time_zone)
@@ -174,6 +176,15 @@ class Worker:
             chance=self._chance,
         )
         return _Batch(desk, limits, settings, day.end)
+
+    async def _budgeted(self, pinned: Monitor) -> Monitor:
+        """A run's settings with the day's budgets as they were pushed last."""
+        try:
+            current = await self._prompts.current()
+        except Exception as error:  # then by those of the run
+            self._telemetry.event("budgets_not_read", platform=self._platform, error=repr(error))
+            return pinned
+        return pinned if current is None else pinned.budgeted_by(current.monitor)
 
     async def _report(self, tally: Tally, batches: Sequence[_Batch], started: float, invocation: str) -> None:
         stat = tally.stat(self._platform, invocation, started, self._clock.now())
@@ -207,7 +218,8 @@ class Worker:
         return None if done else await self._come_again(record, NEWER_AGAIN_S, "newer_record", None)
 
     async def _come_again(self, record: Delivered, seconds: int, why: str, error: Exception | None) -> str:
-        self._telemetry.event(why, platform=self._platform, message_id=record.message_id, error=repr(error))
+        told = None if error is None else repr(error)
+        self._telemetry.event(why, platform=self._platform, message_id=record.message_id, error=told)
         try:
             await self._queue.postpone(calls_queue(self._platform), record.receipt, seconds)
         except Exception:  # then it sleeps its whole visibility timeout; the batch's other records go on
@@ -228,8 +240,25 @@ class Worker:
         if record.receive_count <= 1:
             # How long the queue kept it: a task that was overdue when it was sent has not waited for a worker.
             tally.waited(now - max(message.due, record.sent_at))
-        await self._claimed(moved.task, batch_of, stop_at, tally)
+        try:
+            await self._claimed(moved.task, batch_of, stop_at, tally)
+        except Unavailable as error:
+            if not await self._put_back(moved.task, error):
+                raise
         return True
+
+    async def _put_back(self, task: Task, why: Unavailable) -> bool:
+        """AWS refused something before the call had begun: that is not the task's fault, and nobody need find it. False: it has begun,
+        or this cannot be written either; then the scanner takes it.
+        """
+        now = self._clock.now()
+        try:
+            moved = await self._tasks.move(task.task_id, release(task, now + PUT_BACK_S, now))
+        except Unavailable:
+            return False
+        if moved.ours:
+            self._telemetry.event("put_back", task_id=task.task_id, run_id=task.run_id, error=repr(why))
+        return moved.ours
 
     async def _claimed(self, task: Task, batch_of: _BatchOf, stop_at: float, tally: Tally) -> None:
         run = await self._runs.get(task.run_id)

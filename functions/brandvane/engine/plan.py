@@ -283,7 +283,7 @@ class Planner:
         return sorted(tasks, key=lambda t: t.next_execute_time)
 
     async def _write(self, run: Run, tasks: Sequence[Task]) -> None:
-        """Put a chunk in batches, no faster than the tables' new partitions take; each batch shows progress."""
+        """Put a chunk in batches, no faster than the tables' new partitions take."""
         platforms = max(len(run.planned), 1)
         for first in range(0, len(tasks), BATCH_TASKS):
             batch = tasks[first : first + BATCH_TASKS]

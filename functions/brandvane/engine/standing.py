@@ -174,6 +174,9 @@ class Onlooker:
     ) -> Standing:
         now = self._clock.now()
         monitor = (await self._catalogues.load(run.catalogue_version)).monitor
+        current = await self._catalogues.current()
+        if current is not None:
+            monitor = monitor.budgeted_by((await self._catalogues.load(current)).monitor)
         slots = {worker.platform: worker.slots for worker in await self._deployment.platforms()}
         ended: dict[str, Counter[Outcome]] = {platform: Counter() for platform in run.planned}
         for task_id, (platform, outcome) in tally.items():
