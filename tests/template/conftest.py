@@ -137,12 +137,6 @@ class _Resolver:
                 text, own = argument if isinstance(argument, list) else (argument, {})
                 values = self.resolve(own)
                 return re.sub(r"\$\{([^}]+)\}", lambda m: str(values.get(m[1], self._reference(m[1]))), text)
-            case "Fn::Join":
-                glue, pieces = argument
-                return str(glue).join(map(str, self.resolve(pieces)))
-            case "Fn::Split":
-                glue, whole = argument
-                return str(self.resolve(whole)).split(glue)
             case _:
                 raise AssertionError(f"the template uses {function}, which this processor does not know")
 
