@@ -1,7 +1,7 @@
 """What does template.yaml say once its loop, mappings, conditions, parameters and Globals are applied?
 
 A small processor of our own for exactly what the template uses. References to resources become their logical ids
-(``Tasks``, ``Tasks.Arn``); the stack is called ``stack``.
+(``Tasks``, ``Tasks.Arn``); the stack is called ``stack``. Policies that are added to a role stand among the role's own.
 """
 
 from __future__ import annotations
@@ -137,12 +137,6 @@ class _Resolver:
                 text, own = argument if isinstance(argument, list) else (argument, {})
                 values = self.resolve(own)
                 return re.sub(r"\$\{([^}]+)\}", lambda m: str(values.get(m[1], self._reference(m[1]))), text)
-            case "Fn::Join":
-                glue, pieces = argument
-                return str(glue).join(map(str, self.resolve(pieces)))
-            case "Fn::Split":
-                glue, whole = argument
-                return str(self.resolve(whole)).split(glue)
             case _:
                 raise AssertionError(f"the template uses {function}, which this processor does not know")
 
@@ -167,6 +161,10 @@ def process(source: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[st
         if resource["Type"] == "AWS::Serverless::Function":
             resource["Properties"] = _merged(template["Globals"]["Function"], resource["Properties"])
         resources[name] = resolver.resolve({k: v for k, v in resource.items() if k != "Condition"})
+    for policy in [r["Properties"] for r in resources.values() if r["Type"] == "AWS::IAM::Policy"]:
+        for role in policy["Roles"]:  # IAM does not tell whether a role's policy came with it or was added to it
+            added = {name: policy[name] for name in ("PolicyName", "PolicyDocument")}
+            resources[role]["Properties"]["Policies"].append(added)
     return resources
 
 

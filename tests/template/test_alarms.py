@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brandvane.alarms import ALARMS, OUTAGE_PARTS, SEVERITIES, Alarm, definition
+from brandvane.alarms import ALARMS, OUTAGE_PARTS, RUNBOOK, SEVERITIES, Alarm, definition
 from brandvane.metrics import METRICS, When
 
 Resources = dict[str, dict[str, Any]]
@@ -33,11 +33,23 @@ def nested(root: Path, read_template: Callable[[Path], dict[str, Any]]) -> dict[
 
 
 @pytest.fixture(scope="session")
-def monitoring(nested: dict[str, Any], process_template: Callable[..., Resources]) -> Resources:
+def monitoring_of(
+    nested: dict[str, Any], process_template: Callable[..., Resources]
+) -> Callable[[Resources], Resources]:
+    """Its resources when a stack of these resources hands down its parameters."""
+
+    def below(resources: Resources) -> Resources:
+        given = {**nested, "Mappings": {}}
+        given["Parameters"] = {name: {"Default": name, **each} for name, each in nested["Parameters"].items()}
+        return process_template(given, resources["Monitoring"]["Properties"]["Parameters"])
+
+    return below
+
+
+@pytest.fixture(scope="session")
+def monitoring(resources: Resources, monitoring_of: Callable[[Resources], Resources]) -> Resources:
     """Its resources on AWS."""
-    given = {**nested, "Mappings": {}}
-    given["Parameters"] = {name: {"Default": name, **each} for name, each in nested["Parameters"].items()}
-    return process_template(given, {"Stack": "stack"})
+    return monitoring_of(resources)
 
 
 def alarms(resources: Resources) -> dict[str, dict[str, Any]]:
@@ -57,6 +69,24 @@ def test_the_templates_alarms_are_those_of_the_table(resources: Resources, monit
     ]
     key = str
     assert sorted(found, key=key) == sorted([{**each} for each in expected], key=key)
+
+
+def test_every_alarm_links_to_its_section_where_the_runbook_can_be_read(
+    processed: Processed, monitoring_of: Callable[[Resources], Resources]
+) -> None:
+    address = "https://wiki.example.com/runbook"
+    there = processed(RunbookUrl=address)
+    told = [
+        each["Properties"]["AlarmDescription"]
+        for each in (there | monitoring_of(there)).values()
+        if each["Type"] in {ALARM, "AWS::CloudWatch::CompositeAlarm"}
+    ]
+    links = {description.rsplit(" Runbook: ", 1)[1] for description in told}
+    assert links == {f"{address}#{section}" for section in (*ALARMS, "platform-outage")}
+
+
+def test_without_an_address_alarms_name_the_page_as_the_table_does(source: dict[str, Any]) -> None:
+    assert source["Parameters"]["RunbookUrl"]["Default"] == RUNBOOK
 
 
 def test_every_alarm_goes_to_the_topic_of_its_severity_when_it_fires_and_when_it_clears(

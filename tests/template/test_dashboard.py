@@ -18,7 +18,7 @@ Resources = dict[str, dict[str, Any]]
 PLATFORM_SEARCH = re.compile(
     r"SEARCH\('\{Brandvane,Stack,Platform\} MetricName=\"(\w+)\" Stack=\"bv-prod\"', '\w+', 60\)"
 )
-VENDED_SEARCH = re.compile(r"SEARCH\('\{(AWS/\w+),(\w+)\} MetricName=\"(\w+)\" bv prod( calls)?', '\w+', 60\)")
+VENDED_SEARCH = re.compile(r"SEARCH\('\{(AWS/\w+),(\w+)\} MetricName=\"(\w+)\" ([^']+)', '\w+', 60\)")
 QUERIES = {"success-by-brand", "retry-distribution", "slowest-questions", "costliest-platforms"}
 ADDED_BY_POWERTOOLS = {"message", "level", "service", "timestamp", "location"}
 
@@ -31,24 +31,29 @@ def written(root: Path, read_template: Callable[[Path], dict[str, Any]]) -> dict
 
 @pytest.fixture(scope="module")
 def resources_of(written: dict[str, Any], process_template: Callable[..., Resources]) -> Callable[..., Resources]:
-    """Its resources for a stack of two words."""
+    """Its resources, for a stack of two words where none is named."""
 
-    def under(emulator: str = "false") -> Resources:
+    def under(emulator: str = "false", stack: str = "bv-prod") -> Resources:
         given = {**written, "Mappings": {}}
         given["Parameters"] = {name: {"Default": "", **each} for name, each in written["Parameters"].items()}
         return process_template(
-            given, {"Stack": "bv-prod", "RunbookUrl": "https://example.com/runbook.md", "Emulator": emulator}
+            given, {"Stack": stack, "RunbookUrl": "https://example.com/runbook.md", "Emulator": emulator}
         )
 
     return under
 
 
-@pytest.fixture(scope="module")
-def widgets(resources_of: Callable[..., Resources]) -> list[dict[str, Any]]:
+def widgets_in(resources: Resources) -> list[dict[str, Any]]:
     """The dashboard's widgets, with CloudFormation's variables put in."""
-    body = resources_of()["Dashboard"]["Properties"]["DashboardBody"]
+    body = resources["Dashboard"]["Properties"]["DashboardBody"]
     found: list[dict[str, Any]] = json.loads(body.replace("${!", "${"))["widgets"]
     return found
+
+
+@pytest.fixture(scope="module")
+def widgets(resources_of: Callable[..., Resources]) -> list[dict[str, Any]]:
+    """Those of the stack of two words."""
+    return widgets_in(resources_of())
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +77,75 @@ def test_every_line_is_a_published_metric_with_its_own_dimensions(metrics: list[
             aws = VENDED_SEARCH.match(expression)
             assert aws, expression
             assert (aws[1], aws[3], aws[2]) in {(each.namespace, each.name, each.dimension) for each in VENDED}
+
+
+# ------------------------------------------------------------------------- what a search over AWS's own metrics finds
+def words(name: str) -> list[str]:
+    """How CloudWatch cuts a name (user guide, "Search expression syntax"): at signs, capitals and numbers."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+
+
+def meets(term: str, name: str) -> bool:
+    """A quoted term is the whole name; the words of another follow each other in it."""
+    if term.startswith('"'):
+        return term.strip('"') == name
+    asked, there = words(term), words(name)
+    return any(there[at : at + len(asked)] == asked for at in range(len(there)))
+
+
+def found(search: str, names: set[str]) -> set[str]:
+    """Names that meet ``A``, ``(A OR B)`` or ``A NOT C``."""
+    wanted, _, unwanted = search.partition(" NOT ")
+    terms = wanted.strip("()").split(" OR ")
+    return {
+        name for name in names if any(meets(term, name) for term in terms) and not (unwanted and meets(unwanted, name))
+    }
+
+
+@pytest.fixture(scope="module")
+def searches(resources_of: Callable[..., Resources]) -> dict[str, str]:
+    """What is asked of AWS's own metrics for a stack called ``stack``, by metric."""
+    body = json.dumps(widgets_in(resources_of(stack="stack"))).replace('\\"', '"')
+    return {name: search for _, _, name, search in VENDED_SEARCH.findall(body)}
+
+
+@pytest.fixture(scope="module")
+def names(processed: Callable[..., Resources]) -> dict[str, set[str]]:
+    """Names of that stack's functions, with a chat to tell, and queues."""
+    resources = processed(SlackWebhook="/bv/slack").values()
+    return {
+        "functions": {r["Properties"]["FunctionName"] for r in resources if r["Type"] == "AWS::Serverless::Function"},
+        "queues": {r["Properties"]["QueueName"] for r in resources if r["Type"] == "AWS::SQS::Queue"},
+    }
+
+
+@pytest.mark.parametrize("metric", ["Errors", "Throttles"])
+def test_every_function_of_the_stack_is_shown(
+    searches: dict[str, str], names: dict[str, set[str]], metric: str
+) -> None:
+    assert found(searches[metric], names["functions"]) == names["functions"]
+
+
+def test_the_messages_of_the_platforms_queues_and_dead_letters_are_shown(
+    searches: dict[str, str], names: dict[str, set[str]]
+) -> None:
+    calls = {name for name in names["queues"] if name.startswith("stack-calls-")}
+    assert found(searches["ApproximateNumberOfMessagesVisible"], names["queues"]) == calls
+
+
+def test_the_age_of_the_oldest_message_is_shown_of_queues_that_somebody_takes_from(
+    searches: dict[str, str], names: dict[str, set[str]]
+) -> None:
+    expected = {"stack-calls-openai", "stack-calls-hunyuan", "stack-calls-deepseek"}
+    assert found(searches["ApproximateAgeOfOldestMessage"], names["queues"]) == expected
+
+
+@pytest.mark.parametrize("neighbour", ["stack-prod", "stack2", "stacks"])
+def test_nothing_is_shown_of_a_stack_whose_name_begins_with_this_ones(
+    searches: dict[str, str], names: dict[str, set[str]], neighbour: str
+) -> None:
+    theirs = {name.replace("stack", neighbour, 1) for kind in names.values() for name in kind}
+    assert {metric: shown for metric, search in searches.items() if (shown := found(search, theirs))} == {}
 
 
 def test_what_is_published_is_shown(metrics: list[list[Any]]) -> None:

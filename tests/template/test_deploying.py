@@ -13,6 +13,7 @@ Processed = Callable[..., Resources]
 # CloudFormation gives a stack's tags to every resource whose type has tags (user guide, "Resource tags"). These have none.
 WITHOUT_TAGS = {
     "AWS::IAM::ManagedPolicy": "CloudFormation knows no tags of it; its role is tagged",
+    "AWS::IAM::Policy": "part of its role",
     "AWS::SQS::QueuePolicy": "part of its queue",
     "AWS::S3::BucketPolicy": "part of its bucket",
     "AWS::SNS::Subscription": "part of its topic",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -10,6 +11,16 @@ import pytest
 Resources = dict[str, dict[str, Any]]
 Processed = Callable[..., Resources]
 
+PLATFORMS = ("Openai", "Hunyuan", "Deepseek")
+# Names that another stack may have beside "stack": whatever a pattern after the name's beginning would take in.
+NEIGHBOURS = ("stack-prod", "stack-calls", "stacks")
+NAMED = {
+    "AWS::Serverless::Function": ("FunctionName", "arn:aws:lambda:region:account:function:"),
+    "AWS::SQS::Queue": ("QueueName", "arn:aws:sqs:region:account:"),
+    "AWS::DynamoDB::Table": ("TableName", "arn:aws:dynamodb:region:account:table/"),
+    "AWS::Logs::LogGroup": ("LogGroupName", "arn:aws:logs:region:account:log-group:"),
+    "AWS::SSM::Parameter": ("Name", "arn:aws:ssm:region:account:parameter"),
+}
 # What AWS knows no resource for: action -> the condition that limits it instead.
 WITHOUT_RESOURCE = {"cloudwatch:PutMetricData": {"StringEquals": {"cloudwatch:namespace": "Brandvane"}}}
 # Beginnings of resources that belong to this stack alone.
@@ -120,6 +131,36 @@ def test_every_resource_of_a_policy_belongs_to_this_stack(resources: Resources) 
             assert ours or statement["Action"] in WITHOUT_RESOURCE, (name, resource)
 
 
+def belongings(resources: Resources, stack: str) -> set[str]:
+    """ARNs of what a stack of this name would have."""
+    return {
+        beginning + resource["Properties"][attribute].replace("stack", stack, 1)
+        for resource in resources.values()
+        if resource["Type"] in NAMED
+        for attribute, beginning in [NAMED[resource["Type"]]]
+    }
+
+
+def taken_in(patterns: set[str], arns: set[str]) -> set[tuple[str, str]]:
+    """(pattern, ARN) pairs that match."""
+    return {(pattern, arn) for pattern in patterns for arn in arns if fnmatchcase(arn, pattern)}
+
+
+@pytest.mark.parametrize("neighbour", NEIGHBOURS)
+def test_no_policy_reaches_into_a_stack_whose_name_begins_with_this_ones(resources: Resources, neighbour: str) -> None:
+    patterns = {resource for _, s in statements(resources) for resource in listed(s["Resource"])} - {"*"}
+    assert taken_in(patterns, belongings(resources, neighbour)) == set()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "neighbour"), [("stack-*", "stack-prod"), ("stack-calls-*", "stack-calls"), ("stack*", "stacks")]
+)
+def test_a_pattern_that_also_matches_a_neighbours_queues_would_be_seen(
+    resources: Resources, pattern: str, neighbour: str
+) -> None:
+    assert taken_in({f"arn:aws:sqs:region:account:{pattern}"}, belongings(resources, neighbour))
+
+
 @pytest.mark.parametrize("action", ["dynamodb:Scan", "dynamodb:BatchWriteItem", "s3:DeleteObject", "sqs:PurgeQueue"])
 def test_no_function_may_scan_or_destroy(resources: Resources, action: str) -> None:
     assert granted(resources, action) == set()
@@ -150,6 +191,30 @@ def test_a_worker_takes_from_its_own_queue_only(resources: Resources) -> None:
         ("WritebackWorkerRole", "Writeback.Arn"),
         ("PlannerRole", "Plan.Arn"),
         ("ScannerRole", "Sweep.Arn"),
+    }
+
+
+def test_messages_are_sent_to_named_queues_and_to_dead_letters_by_the_scheduler_alone(resources: Resources) -> None:
+    assert granted(resources, "sqs:SendMessage*") | granted(resources, "sqs:SendMessage") == {
+        *(("DispatcherRole", f"Queue{name}.Arn") for name in PLATFORMS),
+        *((f"Role{name}", f"Queue{name}.Arn") for name in PLATFORMS),
+        *((f"Role{name}", "Writeback.Arn") for name in PLATFORMS),
+        ("WritebackWorkerRole", "Writeback.Arn"),
+        ("ScannerRole", "Writeback.Arn"),
+        ("PlannerRole", "Plan.Arn"),
+        ("MinuteRole", "Sweep.Arn"),
+        ("ScheduleRole", "ScheduleDeadLetters.Arn"),
+    }
+
+
+def test_the_scanner_looks_at_dead_letters_and_write_back_and_may_not_even_find_other_queues(
+    resources: Resources,
+) -> None:
+    shared = ("Plan", "Writeback", "Sweep", "Schedule")
+    assert {queue for role, queue in granted(resources, "sqs:GetQueueUrl") if role == "ScannerRole"} == {
+        "Writeback.Arn",
+        *(f"{name}DeadLetters.Arn" for name in shared),
+        *(f"DeadLetters{name}.Arn" for name in PLATFORMS),
     }
 
 
