@@ -295,18 +295,51 @@ def test_an_interval_out_of_range_is_wrong_usage(interval: str) -> None:
     assert _office().say(watch, "--interval", interval).exit_code == 2
 
 
-async def test_alarms_are_read_page_by_page_and_another_stacks_are_left_out() -> None:
-    rows = [
-        {"AlarmName": "shop-a", "StateValue": "OK", "Dimensions": [{"Name": "Stack", "Value": "shop"}]},
-        {"AlarmName": "shop-prod-a", "StateValue": "ALARM", "Dimensions": [{"Name": "Stack", "Value": "shop-prod"}]},
+def _row(name: str, state: str = "OK", **dimensions: str) -> dict[str, Any]:
+    watched = [{"Name": each, "Value": value} for each, value in dimensions.items()]
+    return {"AlarmName": name, "StateValue": state, **({"Dimensions": watched} if watched else {})}
+
+
+async def _alarms_of(stack: str, *pages: dict[str, Any]) -> tuple[list[Alarm], FakeClient]:
+    client = FakeClient(describe_alarms=[*pages])
+    return await CloudWatchAlarms(clients=clients_with(cloudwatch=client), stack=stack).all(), client
+
+
+async def test_alarms_are_read_page_by_page() -> None:
+    metric = {"MetricAlarms": [_row("shop-openai-a", Stack="shop", Platform="openai")], "NextToken": "2"}
+    composite = {"CompositeAlarms": [{**_row("shop-openai-platform-outage", "ALARM"), "StateReason": "two ring"}]}
+
+    found, client = await _alarms_of("shop", metric, composite)
+
+    assert found == [
+        Alarm("shop-openai-a", "OK", 0.0),
+        Alarm("shop-openai-platform-outage", "ALARM", 0.0, "two ring"),
     ]
-    last = {"CompositeAlarms": [{"AlarmName": "shop-outage", "StateValue": "ALARM", "StateReason": "two ring"}]}
-    client = FakeClient(describe_alarms=[{"MetricAlarms": rows, "NextToken": "2"}, last])
-
-    found = await CloudWatchAlarms(clients=clients_with(cloudwatch=client), stack="shop").all()
-
-    assert found == [Alarm("shop-a", "OK", 0.0), Alarm("shop-outage", "ALARM", 0.0, "two ring")]
     assert [sent.get("NextToken") for sent in client.sent("describe_alarms")] == [None, "2"]
+
+
+async def test_alarms_of_a_stack_with_a_longer_name_are_left_out() -> None:
+    page = {
+        "MetricAlarms": [
+            _row("shop-openai-a", Stack="shop", Platform="openai"),
+            _row("shop-prod-openai-a", "ALARM", Stack="shop-prod", Platform="openai"),
+        ],
+        "CompositeAlarms": [
+            _row("shop-openai-platform-outage"),
+            _row("shop-prod-openai-platform-outage", "ALARM"),
+            _row("shop-prod-platform-outage", "ALARM"),
+        ],
+    }
+
+    found, _ = await _alarms_of("shop", page)
+
+    assert [alarm.name for alarm in found] == ["shop-openai-a", "shop-openai-platform-outage"]
+
+
+async def test_a_persons_own_alarm_that_only_begins_with_the_stacks_name_is_not_the_stacks() -> None:
+    found, _ = await _alarms_of("shop", {"MetricAlarms": [_row("shop-website", "ALARM", FunctionName="website")]})
+
+    assert found == []
 
 
 async def _stat(here: Office, **fields: Any) -> None:
