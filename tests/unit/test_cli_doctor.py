@@ -301,6 +301,54 @@ def test_alarms_that_are_gone_or_do_nothing_or_ring_are_told() -> None:
     ]
 
 
+PARTS = ("success-rate", "pulled-not-started", "retry-storm", "platform-paused")
+
+
+def _with_outage_alarms(*, composite: bool | None) -> Stack:
+    """As AWS has them: a platform's four parts with their actions off, and the composite alarm (None: it is not in the template)."""
+    stack = Stack()
+    names = [f"shop-{name}-{part}" for name in ROWS for part in PARTS]
+    stack.alarms |= {name: {"StateValue": "OK", "ActionsEnabled": False} for name in names}
+    if composite is not None:
+        paging = [f"shop-{name}-platform-outage" for name in ROWS]
+        stack.alarms |= {name: {"StateValue": "OK", "ActionsEnabled": composite} for name in paging}
+        names += paging
+    stack.in_template += names
+    return stack
+
+
+def test_alarms_that_a_composite_alarm_pages_for_may_have_their_actions_off() -> None:
+    assert _only(_with_outage_alarms(composite=True).checks("alarms"))[:2] == (
+        Verdict.OK,
+        "11 alarms, none in ALARM",  # one of the stack, four parts and a composite of two platforms
+    )
+
+
+def test_a_composite_alarm_that_does_nothing_is_named_in_place_of_its_parts() -> None:
+    assert _only(_with_outage_alarms(composite=False).checks("alarms"))[:2] == (
+        Verdict.WARN,
+        "when they ring, nothing happens: shop-openai-platform-outage, shop-hunyuan-platform-outage",
+    )
+
+
+def test_a_composite_alarm_that_no_template_has_is_named_in_place_of_its_parts() -> None:
+    verdict, says, remedy = _only(_with_outage_alarms(composite=None).checks("alarms"))
+
+    missing = "shop-hunyuan-platform-outage, shop-openai-platform-outage"
+    assert says == f"not there, though its platform's alarms leave the paging to it: {missing}"
+    assert (verdict, remedy) == (Verdict.WARN, "deploy")
+
+
+def test_a_composite_alarm_that_was_deleted_is_told_once() -> None:
+    stack = _with_outage_alarms(composite=True)
+    del stack.alarms["shop-openai-platform-outage"]
+
+    assert _only(stack.checks("alarms"))[:2] == (
+        Verdict.FAIL,
+        "gone, though the template has them: shop-openai-platform-outage",
+    )
+
+
 def test_a_stack_without_alarms_is_a_warning() -> None:
     stack = Stack()
     stack.in_template = []
