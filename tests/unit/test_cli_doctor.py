@@ -34,6 +34,8 @@ class Stack:
     def __init__(self) -> None:
         self.status = "UPDATE_COMPLETE"
         self.parameters = {"ReserveConcurrency": "true"}
+        self.tags: dict[str, str] = {}
+        self.topics = ["arn:aws:sns:x:1:shop-p0"]
         self.executions = 1000
         self.reserved: dict[str, int] = {"shop-worker-openai": 25, "shop-worker-hunyuan": 4}
         self.sources = {
@@ -50,6 +52,7 @@ class Stack:
         self.alarms = {"shop-backlog": {"StateValue": "OK", "ActionsEnabled": True}}
         self.in_template = ["shop-backlog"]
         self.subscriptions = [{"SubscriptionArn": "arn:1", "Protocol": "email", "Endpoint": "a@b.example"}]
+        self.deaf: list[str] = []  # topics without a subscription
         self.drift: list[dict[str, Any]] = [{"DetectionStatus": "DETECTION_COMPLETE", "StackDriftStatus": "IN_SYNC"}]
         self.drifted: dict[str, list[dict[str, str]]] = {}
 
@@ -88,14 +91,19 @@ class Stack:
                 },
             ),
             "cloudwatch": PagedClient(describe_alarms=self._alarms),
-            "sns": PagedClient(list_subscriptions_by_topic=lambda **_: {"Subscriptions": self.subscriptions}),
+            "sns": PagedClient(
+                list_subscriptions_by_topic=lambda **asked: {
+                    "Subscriptions": [] if asked["TopicArn"] in self.deaf else self.subscriptions
+                }
+            ),
         }  # fmt: skip
 
     def _stacks(self, **_: Any) -> Any:
         if self.status == "none":
             return ClientError({"Error": {"Code": "ValidationError", "Message": "no such stack"}}, "DescribeStacks")
         rows = [{"ParameterKey": name, "ParameterValue": value} for name, value in self.parameters.items()]
-        return {"Stacks": [{"StackStatus": self.status, "Parameters": rows}]}
+        tags = [{"Key": name, "Value": value} for name, value in self.tags.items()]
+        return {"Stacks": [{"StackStatus": self.status, "Parameters": rows, "Tags": tags}]}
 
     def _resources(self, StackName: str) -> Any:  # noqa: N803 - boto3's spelling
         if StackName == "shop":
@@ -105,7 +113,7 @@ class Stack:
                 ]
             }
         alarms = [{"ResourceType": "AWS::CloudWatch::Alarm", "PhysicalResourceId": name} for name in self.in_template]
-        topics = [{"ResourceType": "AWS::SNS::Topic", "PhysicalResourceId": "arn:aws:sns:x:1:shop-p0"}]
+        topics = [{"ResourceType": "AWS::SNS::Topic", "PhysicalResourceId": arn} for arn in self.topics]
         return {"StackResourceSummaries": [*alarms, *topics]}
 
     def _concurrency(self, FunctionName: str) -> Any:  # noqa: N803 - boto3's spelling
@@ -150,7 +158,7 @@ def test_a_stack_in_good_health_has_nothing_to_be_done() -> None:
     assert {check.verdict for check in checks} == {Verdict.OK}
     assert [check.name for check in checks] == [
         "stack", "concurrency", "reserved", "sources", "schedules", "catalogue", "keys", "dead letters", "alarms",
-        "notices", "drift",
+        "notices", "time zone", "drift",
     ]  # fmt: skip
     assert all(not check.remedy for check in checks)
 
@@ -367,11 +375,78 @@ def test_a_subscription_that_nobody_has_confirmed_is_a_failure() -> None:
     )
 
 
-def test_a_topic_without_subscribers_is_a_warning() -> None:
+def _unheard(*, reserves: str = "false", environment: str = "") -> Stack:
     stack = Stack()
+    stack.parameters["ReserveConcurrency"] = reserves
+    stack.tags = {"environment": environment} if environment else {}
     stack.subscriptions = []
+    return stack
 
-    assert _only(stack.checks("notices"))[:2] == (Verdict.WARN, "nobody is subscribed to shop-p0")
+
+def test_a_topic_without_subscribers_is_a_warning() -> None:
+    assert _only(_unheard(environment="default").checks("notices"))[:2] == (
+        Verdict.WARN,
+        "nobody is subscribed to shop-p0",
+    )
+
+
+@pytest.mark.parametrize(
+    "said", [{"environment": "prod"}, {"environment": "production"}, {"reserves": "true"}], ids=str
+)
+def test_production_that_tells_nobody_of_any_alarm_is_a_failure(said: dict[str, str]) -> None:
+    assert _only(_unheard(**said).checks("notices")) == (
+        Verdict.FAIL,
+        "this is production, and nobody is told of any alarm",
+        "deploy with the e-mail or webhook parameters, or subscribe somebody in the console",
+    )
+
+
+def test_production_without_topics_is_a_failure() -> None:
+    stack = _unheard(environment="prod")
+    stack.topics = []
+
+    assert _only(stack.checks("notices"))[:2] == (Verdict.FAIL, "the stack has no topics: nobody will be told")
+
+
+def test_production_that_tells_somebody_of_some_alarms_is_warned_of_the_others() -> None:
+    stack = Stack()
+    stack.topics.append("arn:aws:sns:x:1:shop-p2")
+    stack.deaf = ["arn:aws:sns:x:1:shop-p2"]
+
+    assert _only(stack.checks("notices"))[:2] == (Verdict.WARN, "nobody is subscribed to shop-p2")
+
+
+def test_an_emulators_stack_is_no_production() -> None:
+    stack = _unheard(reserves="true", environment="local")
+    stack.parameters["Emulator"] = "true"
+
+    assert _only(stack.checks("notices"))[0] is Verdict.WARN
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("Asia/Shanghi", "Asia/Shanghai"),
+        ("Asia", "Asia/Shanghai, Europe/Berlin or UTC"),  # a folder of the database
+        ("../etc", "Asia/Shanghai, Europe/Berlin or UTC"),
+    ],
+)
+def test_a_time_zone_of_messages_that_there_is_not_is_a_warning_with_what_to_write(name: str, write: str) -> None:
+    stack = Stack()
+    stack.parameters["NoticeTimeZone"] = name
+
+    assert _only(stack.checks("time zone")) == (
+        Verdict.WARN,
+        f"NoticeTimeZone is '{name}', and there is no such time zone",
+        f"deploy with NoticeTimeZone={write}",
+    )
+
+
+def test_a_time_zone_of_messages_that_there_is_is_told() -> None:
+    stack = Stack()
+    stack.parameters["NoticeTimeZone"] = "Asia/Shanghai"
+
+    assert _only(stack.checks("time zone"))[:2] == (Verdict.OK, "messages tell the time of Asia/Shanghai")
 
 
 def test_drift_is_waited_for_and_names_what_was_changed_by_hand_in_nested_stacks_too() -> None:

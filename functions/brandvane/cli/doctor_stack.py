@@ -48,6 +48,7 @@ class StackDoctor:
             self._look("dead letters", doctor_watch.dead_letters),
             self._look("alarms", doctor_watch.alarms),
             self._look("notices", doctor_notices.notices),
+            self._look("time zone", doctor_notices.time_zone),
         )
         drift = self._look("drift", partial(doctor_deployment.drift, sleep=self._sleep))
         return (*looks, drift) if self._drift else looks
