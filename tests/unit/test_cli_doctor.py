@@ -37,6 +37,7 @@ class Stack:
         self.tags: dict[str, str] = {}
         self.topics = ["arn:aws:sns:x:1:shop-p0"]
         self.executions = 1000
+        self.elsewhere = 0  # executions that functions outside the stack reserve
         self.reserved: dict[str, int] = {"shop-worker-openai": 25, "shop-worker-hunyuan": 4}
         self.sources = {
             name: {"State": "Enabled", "UUID": f"id-{name}", "ScalingConfig": {"MaximumConcurrency": most}}
@@ -75,7 +76,7 @@ class Stack:
                 },
             ),
             "lambda": PagedClient(
-                get_account_settings=lambda: {"AccountLimit": {"ConcurrentExecutions": self.executions}},
+                get_account_settings=self._limits,
                 get_function_concurrency=self._concurrency,
                 list_event_source_mappings=self._sources,
             ),
@@ -115,6 +116,15 @@ class Stack:
         alarms = [{"ResourceType": "AWS::CloudWatch::Alarm", "PhysicalResourceId": name} for name in self.in_template]
         topics = [{"ResourceType": "AWS::SNS::Topic", "PhysicalResourceId": arn} for arn in self.topics]
         return {"StackResourceSummaries": [*alarms, *topics]}
+
+    def _limits(self) -> Any:
+        taken = self.elsewhere + sum(self.reserved.values())
+        return {
+            "AccountLimit": {
+                "ConcurrentExecutions": self.executions,
+                "UnreservedConcurrentExecutions": self.executions - taken,
+            }
+        }
 
     def _concurrency(self, FunctionName: str) -> Any:  # noqa: N803 - boto3's spelling
         found = self.reserved.get(FunctionName)
@@ -183,6 +193,7 @@ def test_how_the_last_deployment_ended(status: str, verdict: Verdict) -> None:
 def test_before_the_first_deployment_it_says_whether_executions_can_be_reserved() -> None:
     stack = Stack()
     stack.status = "none"
+    stack.reserved = {}
     stack.executions = 120
 
     checks = stack.checks()
@@ -204,6 +215,33 @@ def test_a_new_accounts_ten_executions_are_too_few() -> None:
         Verdict.FAIL,
         "the account allows 10 executions at a time, all functions together take up to 52",
         "ask for more: Service Quotas, Lambda, 'Concurrent executions'",
+    )
+
+
+def test_executions_that_other_functions_reserve_are_not_there_for_the_stack() -> None:
+    stack = Stack()
+    stack.parameters["ReserveConcurrency"] = "false"
+    stack.reserved = {}
+    stack.elsewhere = 950
+
+    short, reserving = stack.checks("concurrency")
+
+    # 50 are left: 20 + 2 for the workers and 30 for the others are 52; 25 + 4 of them would leave 21.
+    allows = "the account allows 1,000 executions at a time (950 of them are reserved already)"
+    assert (short.verdict, short.says) == (Verdict.FAIL, f"{allows}, all functions together take up to 52")
+    assert (reserving.verdict, reserving.says) == (
+        Verdict.WARN,
+        "ReserveConcurrency=true is not possible: of 50 it takes 29, and 100 must stay unreserved",
+    )
+
+
+def test_what_the_stack_itself_reserves_is_there_for_it() -> None:
+    stack = Stack()
+    stack.executions = 129  # 25 + 4 are its workers', 100 for the others
+
+    assert _only(stack.checks("concurrency"))[:2] == (
+        Verdict.OK,
+        "the account allows 129 executions at a time, all functions together take up to 52",
     )
 
 
