@@ -63,7 +63,7 @@ def _platform(
         NOW,
     )
     order = (State.PENDING, State.DISPATCHED, State.PULLED, State.RUNNING, State.WRITEBACK)
-    return PlatformGlance(facts, dict(zip(order, states, strict=True)), 12, max(states) >= 2_000, recent)
+    return PlatformGlance(facts, dict(zip(order, states, strict=True)), 12, max(states) >= 2_000, recent, facts.day_usd)
 
 
 def _alarm(name: str, platform: str | None, state: str, since: str) -> Alarm:

@@ -34,7 +34,10 @@ class Stack:
     def __init__(self) -> None:
         self.status = "UPDATE_COMPLETE"
         self.parameters = {"ReserveConcurrency": "true"}
+        self.tags: dict[str, str] = {}
+        self.topics = ["arn:aws:sns:x:1:shop-p0"]
         self.executions = 1000
+        self.elsewhere = 0  # executions that functions outside the stack reserve
         self.reserved: dict[str, int] = {"shop-worker-openai": 25, "shop-worker-hunyuan": 4}
         self.sources = {
             name: {"State": "Enabled", "UUID": f"id-{name}", "ScalingConfig": {"MaximumConcurrency": most}}
@@ -50,6 +53,7 @@ class Stack:
         self.alarms = {"shop-backlog": {"StateValue": "OK", "ActionsEnabled": True}}
         self.in_template = ["shop-backlog"]
         self.subscriptions = [{"SubscriptionArn": "arn:1", "Protocol": "email", "Endpoint": "a@b.example"}]
+        self.deaf: list[str] = []  # topics without a subscription
         self.drift: list[dict[str, Any]] = [{"DetectionStatus": "DETECTION_COMPLETE", "StackDriftStatus": "IN_SYNC"}]
         self.drifted: dict[str, list[dict[str, str]]] = {}
 
@@ -72,7 +76,7 @@ class Stack:
                 },
             ),
             "lambda": PagedClient(
-                get_account_settings=lambda: {"AccountLimit": {"ConcurrentExecutions": self.executions}},
+                get_account_settings=self._limits,
                 get_function_concurrency=self._concurrency,
                 list_event_source_mappings=self._sources,
             ),
@@ -88,14 +92,19 @@ class Stack:
                 },
             ),
             "cloudwatch": PagedClient(describe_alarms=self._alarms),
-            "sns": PagedClient(list_subscriptions_by_topic=lambda **_: {"Subscriptions": self.subscriptions}),
+            "sns": PagedClient(
+                list_subscriptions_by_topic=lambda **asked: {
+                    "Subscriptions": [] if asked["TopicArn"] in self.deaf else self.subscriptions
+                }
+            ),
         }  # fmt: skip
 
     def _stacks(self, **_: Any) -> Any:
         if self.status == "none":
             return ClientError({"Error": {"Code": "ValidationError", "Message": "no such stack"}}, "DescribeStacks")
         rows = [{"ParameterKey": name, "ParameterValue": value} for name, value in self.parameters.items()]
-        return {"Stacks": [{"StackStatus": self.status, "Parameters": rows}]}
+        tags = [{"Key": name, "Value": value} for name, value in self.tags.items()]
+        return {"Stacks": [{"StackStatus": self.status, "Parameters": rows, "Tags": tags}]}
 
     def _resources(self, StackName: str) -> Any:  # noqa: N803 - boto3's spelling
         if StackName == "shop":
@@ -105,8 +114,17 @@ class Stack:
                 ]
             }
         alarms = [{"ResourceType": "AWS::CloudWatch::Alarm", "PhysicalResourceId": name} for name in self.in_template]
-        topics = [{"ResourceType": "AWS::SNS::Topic", "PhysicalResourceId": "arn:aws:sns:x:1:shop-p0"}]
+        topics = [{"ResourceType": "AWS::SNS::Topic", "PhysicalResourceId": arn} for arn in self.topics]
         return {"StackResourceSummaries": [*alarms, *topics]}
+
+    def _limits(self) -> Any:
+        taken = self.elsewhere + sum(self.reserved.values())
+        return {
+            "AccountLimit": {
+                "ConcurrentExecutions": self.executions,
+                "UnreservedConcurrentExecutions": self.executions - taken,
+            }
+        }
 
     def _concurrency(self, FunctionName: str) -> Any:  # noqa: N803 - boto3's spelling
         found = self.reserved.get(FunctionName)
@@ -150,7 +168,7 @@ def test_a_stack_in_good_health_has_nothing_to_be_done() -> None:
     assert {check.verdict for check in checks} == {Verdict.OK}
     assert [check.name for check in checks] == [
         "stack", "concurrency", "reserved", "sources", "schedules", "catalogue", "keys", "dead letters", "alarms",
-        "notices", "drift",
+        "notices", "time zone", "drift",
     ]  # fmt: skip
     assert all(not check.remedy for check in checks)
 
@@ -175,6 +193,7 @@ def test_how_the_last_deployment_ended(status: str, verdict: Verdict) -> None:
 def test_before_the_first_deployment_it_says_whether_executions_can_be_reserved() -> None:
     stack = Stack()
     stack.status = "none"
+    stack.reserved = {}
     stack.executions = 120
 
     checks = stack.checks()
@@ -196,6 +215,33 @@ def test_a_new_accounts_ten_executions_are_too_few() -> None:
         Verdict.FAIL,
         "the account allows 10 executions at a time, all functions together take up to 52",
         "ask for more: Service Quotas, Lambda, 'Concurrent executions'",
+    )
+
+
+def test_executions_that_other_functions_reserve_are_not_there_for_the_stack() -> None:
+    stack = Stack()
+    stack.parameters["ReserveConcurrency"] = "false"
+    stack.reserved = {}
+    stack.elsewhere = 950
+
+    short, reserving = stack.checks("concurrency")
+
+    # 50 are left: 20 + 2 for the workers and 30 for the others are 52; 25 + 4 of them would leave 21.
+    allows = "the account allows 1,000 executions at a time (950 of them are reserved already)"
+    assert (short.verdict, short.says) == (Verdict.FAIL, f"{allows}, all functions together take up to 52")
+    assert (reserving.verdict, reserving.says) == (
+        Verdict.WARN,
+        "ReserveConcurrency=true is not possible: of 50 it takes 29, and 100 must stay unreserved",
+    )
+
+
+def test_what_the_stack_itself_reserves_is_there_for_it() -> None:
+    stack = Stack()
+    stack.executions = 129  # 25 + 4 are its workers', 100 for the others
+
+    assert _only(stack.checks("concurrency"))[:2] == (
+        Verdict.OK,
+        "the account allows 129 executions at a time, all functions together take up to 52",
     )
 
 
@@ -301,6 +347,54 @@ def test_alarms_that_are_gone_or_do_nothing_or_ring_are_told() -> None:
     ]
 
 
+PARTS = ("success-rate", "pulled-not-started", "retry-storm", "platform-paused")
+
+
+def _with_outage_alarms(*, composite: bool | None) -> Stack:
+    """As AWS has them: a platform's four parts with their actions off, and the composite alarm (None: it is not in the template)."""
+    stack = Stack()
+    names = [f"shop-{name}-{part}" for name in ROWS for part in PARTS]
+    stack.alarms |= {name: {"StateValue": "OK", "ActionsEnabled": False} for name in names}
+    if composite is not None:
+        paging = [f"shop-{name}-platform-outage" for name in ROWS]
+        stack.alarms |= {name: {"StateValue": "OK", "ActionsEnabled": composite} for name in paging}
+        names += paging
+    stack.in_template += names
+    return stack
+
+
+def test_alarms_that_a_composite_alarm_pages_for_may_have_their_actions_off() -> None:
+    assert _only(_with_outage_alarms(composite=True).checks("alarms"))[:2] == (
+        Verdict.OK,
+        "11 alarms, none in ALARM",  # one of the stack, four parts and a composite of two platforms
+    )
+
+
+def test_a_composite_alarm_that_does_nothing_is_named_in_place_of_its_parts() -> None:
+    assert _only(_with_outage_alarms(composite=False).checks("alarms"))[:2] == (
+        Verdict.WARN,
+        "when they ring, nothing happens: shop-openai-platform-outage, shop-hunyuan-platform-outage",
+    )
+
+
+def test_a_composite_alarm_that_no_template_has_is_named_in_place_of_its_parts() -> None:
+    verdict, says, remedy = _only(_with_outage_alarms(composite=None).checks("alarms"))
+
+    missing = "shop-hunyuan-platform-outage, shop-openai-platform-outage"
+    assert says == f"not there, though its platform's alarms leave the paging to it: {missing}"
+    assert (verdict, remedy) == (Verdict.WARN, "deploy")
+
+
+def test_a_composite_alarm_that_was_deleted_is_told_once() -> None:
+    stack = _with_outage_alarms(composite=True)
+    del stack.alarms["shop-openai-platform-outage"]
+
+    assert _only(stack.checks("alarms"))[:2] == (
+        Verdict.FAIL,
+        "gone, though the template has them: shop-openai-platform-outage",
+    )
+
+
 def test_a_stack_without_alarms_is_a_warning() -> None:
     stack = Stack()
     stack.in_template = []
@@ -319,11 +413,78 @@ def test_a_subscription_that_nobody_has_confirmed_is_a_failure() -> None:
     )
 
 
-def test_a_topic_without_subscribers_is_a_warning() -> None:
+def _unheard(*, reserves: str = "false", environment: str = "") -> Stack:
     stack = Stack()
+    stack.parameters["ReserveConcurrency"] = reserves
+    stack.tags = {"environment": environment} if environment else {}
     stack.subscriptions = []
+    return stack
 
-    assert _only(stack.checks("notices"))[:2] == (Verdict.WARN, "nobody is subscribed to shop-p0")
+
+def test_a_topic_without_subscribers_is_a_warning() -> None:
+    assert _only(_unheard(environment="default").checks("notices"))[:2] == (
+        Verdict.WARN,
+        "nobody is subscribed to shop-p0",
+    )
+
+
+@pytest.mark.parametrize(
+    "said", [{"environment": "prod"}, {"environment": "production"}, {"reserves": "true"}], ids=str
+)
+def test_production_that_tells_nobody_of_any_alarm_is_a_failure(said: dict[str, str]) -> None:
+    assert _only(_unheard(**said).checks("notices")) == (
+        Verdict.FAIL,
+        "this is production, and nobody is told of any alarm",
+        "deploy with the e-mail or webhook parameters, or subscribe somebody in the console",
+    )
+
+
+def test_production_without_topics_is_a_failure() -> None:
+    stack = _unheard(environment="prod")
+    stack.topics = []
+
+    assert _only(stack.checks("notices"))[:2] == (Verdict.FAIL, "the stack has no topics: nobody will be told")
+
+
+def test_production_that_tells_somebody_of_some_alarms_is_warned_of_the_others() -> None:
+    stack = Stack()
+    stack.topics.append("arn:aws:sns:x:1:shop-p2")
+    stack.deaf = ["arn:aws:sns:x:1:shop-p2"]
+
+    assert _only(stack.checks("notices"))[:2] == (Verdict.WARN, "nobody is subscribed to shop-p2")
+
+
+def test_an_emulators_stack_is_no_production() -> None:
+    stack = _unheard(reserves="true", environment="local")
+    stack.parameters["Emulator"] = "true"
+
+    assert _only(stack.checks("notices"))[0] is Verdict.WARN
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("Asia/Shanghi", "Asia/Shanghai"),
+        ("Asia", "Asia/Shanghai, Europe/Berlin or UTC"),  # a folder of the database
+        ("../etc", "Asia/Shanghai, Europe/Berlin or UTC"),
+    ],
+)
+def test_a_time_zone_of_messages_that_there_is_not_is_a_warning_with_what_to_write(name: str, write: str) -> None:
+    stack = Stack()
+    stack.parameters["NoticeTimeZone"] = name
+
+    assert _only(stack.checks("time zone")) == (
+        Verdict.WARN,
+        f"NoticeTimeZone is '{name}', and there is no such time zone",
+        f"deploy with NoticeTimeZone={write}",
+    )
+
+
+def test_a_time_zone_of_messages_that_there_is_is_told() -> None:
+    stack = Stack()
+    stack.parameters["NoticeTimeZone"] = "Asia/Shanghai"
+
+    assert _only(stack.checks("time zone"))[:2] == (Verdict.OK, "messages tell the time of Asia/Shanghai")
 
 
 def test_drift_is_waited_for_and_names_what_was_changed_by_hand_in_nested_stacks_too() -> None:

@@ -153,6 +153,32 @@ def test_every_line_is_number_times_price() -> None:
     assert month_usd(cost_lines(Usage(), 6, 0.5, ROUND)) == pytest.approx(0.104 + 0.047 + 0.006 + 0.001)
 
 
+def test_what_is_kept_for_400_days_is_charged_in_table_recovery_and_bucket() -> None:
+    day = Usage(kept_bytes=1024**3, object_bytes=1024**3 / 4)
+
+    lines = {(line.service, line.what): (line.number, line.usd) for line in cost_lines(day, 0, 0.0, ROUND)}
+
+    # A gigabyte of rows a day is 400 after 400 days, at a dollar for a thousand; a quarter of that in the bucket.
+    assert lines["DynamoDB", "GB stored, 400 days"] == pytest.approx((400, 0.4))
+    assert lines["DynamoDB", "GB, point-in-time recovery"] == pytest.approx((400, 0.4))
+    assert lines["S3", "GB stored, 400 days"] == pytest.approx((100, 0.1))
+
+
+def test_30_000_answers_a_day_cost_six_dollars_a_month_to_restore_and_one_to_keep_in_the_bucket() -> None:
+    load = RunLoad(platforms={"openai": Share(tasks=30_000, rate=1.0, batch=1)}, minutes=0.0, hold_s=30.0)
+
+    lines = {(line.service, line.what): line.usd for line in cost_lines(run_usage(load), 1, 0.0, price_list())}
+
+    # 800 bytes of a record, 1,600 of its answer, 160 in the index: 30,000 × 2,560 × 400 days ÷ 2^30 = 28.61 GB at $0.20.
+    assert lines["DynamoDB", "GB, point-in-time recovery"] == pytest.approx(5.722, abs=0.001)
+    # 30,000 × 3,000 bytes × 400 days ÷ 2^30 = 33.53 GB at $0.023.
+    assert lines["S3", "GB stored, 400 days"] == pytest.approx(0.771, abs=0.001)
+
+
+def test_every_price_of_the_list_is_used() -> None:
+    assert {line.price for line in cost_lines(Usage(), 1, 0.0, price_list())} == set(price_list().prices)
+
+
 def test_every_price_has_a_source_and_a_date() -> None:
     prices = price_list()
 

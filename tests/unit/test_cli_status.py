@@ -14,13 +14,18 @@ from rich.live import Live
 
 from brandvane.aws.client import Refused
 from brandvane.cli.alarm_reader import Alarm, CloudWatchAlarms
+from brandvane.cli.lookup import KnownPlatform
 from brandvane.cli.overview import Recent
 from brandvane.cli.overview_reading import recent_of
+from brandvane.cli.overview_spending import Spending
+from brandvane.cli.platform_view import PlatformFacts
 from brandvane.cli.status_command import _screen, status, watch, watched
 from brandvane.control import Control, Pause
 from brandvane.messages import calls_queue
 from brandvane.ports import Envelope, Unavailable
 from brandvane.run import RunState
+from brandvane.schedule import Day
+from brandvane.simulation.memory_stores import MemoryStatStore
 from brandvane.stat import Stat
 from brandvane.task import Outcome, State
 from builders import NOW, catalogue, platform, run_of
@@ -216,16 +221,79 @@ def test_a_stack_before_its_first_catalogue_is_told_as_it_is() -> None:
         "runs: there is none yet",
         "platforms: none is deployed, and no catalogue has been pushed",
         "queues: empty, no dead letters",
-        "today: 0 calls",
+        "today: 0 calls, $0.00 spent",
     ]
 
 
-def test_money_is_shown_for_platforms_that_have_a_budget() -> None:
+def test_money_of_a_platform_with_a_budget_is_what_its_control_item_has_booked() -> None:
     given = catalogue(platforms=(platform("openai", day_budget_usd=5.0), platform("hunyuan")), day_budget_usd=20.0)
     here = office(given)
     here.world.control.items["openai"] = Control("openai", 1, day="2025-10-09", day_calls=7, day_microusd=1_250_000)
+    asyncio.run(_stat(here, calls=7, answered=7, cost_microusd=1_100_000))  # one more is booked and not yet reported
 
-    assert _lines(here)[-1] == "today: 7 calls, $1.25 of $20.00 (platforms with a budget)"
+    assert _lines(here)[-1] == "today: 7 calls, $1.25 of $20.00 spent"
+
+
+def test_money_of_platforms_without_a_budget_is_what_their_workers_reported_today() -> None:
+    here = office(GIVEN)
+    # It is 16:53:20 in Shanghai.
+    begin = NOW - 16 * 3600 - 53 * 60 - 20
+    for minute, cost in ((begin // 60 - 1, 5_000_000), (begin // 60, 400_000), (MINUTE - 6, 30_000), (MINUTE, 2_000)):
+        stat = Stat(platform="openai", minute=int(minute), invocation="i", cost_microusd=cost)
+        asyncio.run(here.world.stats.put(stat))
+    asyncio.run(
+        here.world.stats.put(Stat(platform="hunyuan", minute=MINUTE - 5, invocation="i", cost_microusd=1_000_000))
+    )
+
+    lines, told = _lines(here), here.json(status)
+
+    # 0.40 + 0.03 + 0.002 and 1.00; what the day before cost is not in it.
+    assert lines[-1] == "today: 0 calls, $1.43 spent"
+    assert told["today"] == {"calls": 0, "usd": 1.432, "budget_usd": None}
+    assert [each["day_usd"] for each in told["platforms"]] == [0.432, 1.0]
+    assert next(line for line in lines if line.startswith("  openai")).split()[-2:] == ["$0.4320", "asked"]
+
+
+async def test_who_looks_again_reads_only_the_newest_minutes_and_comes_to_the_same_sum() -> None:
+    stats, spending = MemoryStatStore(), Spending()
+    facts = PlatformFacts(KnownPlatform("openai", platform("openai"), None), Control("openai", 1), "d", "UTC", NOW)
+    day = Day("d", (MINUTE - 100) * 60.0, (MINUTE + 1340) * 60.0)
+    asked: list[tuple[float, float]] = []
+
+    async def looked(minute: int) -> float:
+        newest = await stats.since("openai", (minute - 6) * 60, minute * 60)
+        return await spending.usd(facts, day, _Asked(stats, asked), newest, minute - 5)
+
+    for minute in (MINUTE - 100, MINUTE - 6, MINUTE - 5, MINUTE):
+        await stats.put(Stat(platform="openai", minute=minute, invocation="i", cost_microusd=1_000_000))
+    sums = [await looked(MINUTE), await looked(MINUTE), await looked(MINUTE + 1)]
+
+    assert sums == [4.0, 4.0, 4.0]
+    assert asked == [((MINUTE - 100) * 60, (MINUTE - 6) * 60), ((MINUTE - 5) * 60, (MINUTE - 5) * 60)]
+
+
+async def test_a_new_day_begins_at_nothing() -> None:
+    stats, spending = MemoryStatStore(), Spending()
+    facts = PlatformFacts(KnownPlatform("openai", platform("openai"), None), Control("openai", 1), "d", "UTC", NOW)
+    await stats.put(Stat(platform="openai", minute=MINUTE - 10, invocation="i", cost_microusd=1_000_000))
+    yesterday, today = Day("a", NOW - 86_400, NOW - 120), Day("b", NOW - 120, NOW + 86_280)
+
+    assert await spending.usd(facts, yesterday, stats, (), MINUTE - 5) == 1.0
+    assert await spending.usd(facts, today, stats, (), MINUTE - 5) == 0.0
+
+
+class _Asked:
+    """Stats that note what they are asked for."""
+
+    def __init__(self, stats: MemoryStatStore, asked: list[tuple[float, float]]) -> None:
+        self._stats, self._asked = stats, asked
+
+    async def put(self, stat: Stat) -> None:
+        await self._stats.put(stat)
+
+    async def since(self, platform: str, start: float, end: float) -> list[Stat]:
+        self._asked.append((start, end))
+        return await self._stats.since(platform, start, end)
 
 
 class _Later:
@@ -295,18 +363,51 @@ def test_an_interval_out_of_range_is_wrong_usage(interval: str) -> None:
     assert _office().say(watch, "--interval", interval).exit_code == 2
 
 
-async def test_alarms_are_read_page_by_page_and_another_stacks_are_left_out() -> None:
-    rows = [
-        {"AlarmName": "shop-a", "StateValue": "OK", "Dimensions": [{"Name": "Stack", "Value": "shop"}]},
-        {"AlarmName": "shop-prod-a", "StateValue": "ALARM", "Dimensions": [{"Name": "Stack", "Value": "shop-prod"}]},
+def _row(name: str, state: str = "OK", **dimensions: str) -> dict[str, Any]:
+    watched = [{"Name": each, "Value": value} for each, value in dimensions.items()]
+    return {"AlarmName": name, "StateValue": state, **({"Dimensions": watched} if watched else {})}
+
+
+async def _alarms_of(stack: str, *pages: dict[str, Any]) -> tuple[list[Alarm], FakeClient]:
+    client = FakeClient(describe_alarms=[*pages])
+    return await CloudWatchAlarms(clients=clients_with(cloudwatch=client), stack=stack).all(), client
+
+
+async def test_alarms_are_read_page_by_page() -> None:
+    metric = {"MetricAlarms": [_row("shop-openai-a", Stack="shop", Platform="openai")], "NextToken": "2"}
+    composite = {"CompositeAlarms": [{**_row("shop-openai-platform-outage", "ALARM"), "StateReason": "two ring"}]}
+
+    found, client = await _alarms_of("shop", metric, composite)
+
+    assert found == [
+        Alarm("shop-openai-a", "OK", 0.0),
+        Alarm("shop-openai-platform-outage", "ALARM", 0.0, "two ring"),
     ]
-    last = {"CompositeAlarms": [{"AlarmName": "shop-outage", "StateValue": "ALARM", "StateReason": "two ring"}]}
-    client = FakeClient(describe_alarms=[{"MetricAlarms": rows, "NextToken": "2"}, last])
-
-    found = await CloudWatchAlarms(clients=clients_with(cloudwatch=client), stack="shop").all()
-
-    assert found == [Alarm("shop-a", "OK", 0.0), Alarm("shop-outage", "ALARM", 0.0, "two ring")]
     assert [sent.get("NextToken") for sent in client.sent("describe_alarms")] == [None, "2"]
+
+
+async def test_alarms_of_a_stack_with_a_longer_name_are_left_out() -> None:
+    page = {
+        "MetricAlarms": [
+            _row("shop-openai-a", Stack="shop", Platform="openai"),
+            _row("shop-prod-openai-a", "ALARM", Stack="shop-prod", Platform="openai"),
+        ],
+        "CompositeAlarms": [
+            _row("shop-openai-platform-outage"),
+            _row("shop-prod-openai-platform-outage", "ALARM"),
+            _row("shop-prod-platform-outage", "ALARM"),
+        ],
+    }
+
+    found, _ = await _alarms_of("shop", page)
+
+    assert [alarm.name for alarm in found] == ["shop-openai-a", "shop-openai-platform-outage"]
+
+
+async def test_a_persons_own_alarm_that_only_begins_with_the_stacks_name_is_not_the_stacks() -> None:
+    found, _ = await _alarms_of("shop", {"MetricAlarms": [_row("shop-website", "ALARM", FunctionName="website")]})
+
+    assert found == []
 
 
 async def _stat(here: Office, **fields: Any) -> None:

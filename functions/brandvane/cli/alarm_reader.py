@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from brandvane.alarms import ALARMS, OUTAGE, OUTAGE_PARTS
 from brandvane.aws.client import Clients
+from brandvane.metrics import PLATFORM, STACK
 
 RINGING = "ALARM"
-STACK_DIMENSION = "Stack"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,27 @@ class AlarmReader(Protocol):
         ...
 
 
+def outage_name(stack: str, platform: str) -> str:
+    """The composite alarm that pages for a platform in place of its parts."""
+    return f"{stack}-{platform}-{OUTAGE}"
+
+
+def outage_parts(stack: str, platform: str) -> list[str]:
+    """The alarms that it pages for: on AWS their own actions are off."""
+    return [ALARMS[part].name(stack, platform) for part in OUTAGE_PARTS]
+
+
 class CloudWatchAlarms:
-    """Alarms whose names begin with the stack's name (nested stacks' do as well)."""
+    """Alarms that watch the stack's metrics, and the composite alarms of its platforms."""
 
     def __init__(self, *, clients: Clients, stack: str) -> None:
         self._clients = clients
         self._stack = stack
 
     async def all(self) -> list[Alarm]:
-        """Every alarm of the stack, by name; one that watches another stack of a longer name is left out."""
-        found: list[Alarm] = []
+        """Every alarm of the stack, by name; those of a stack with a longer name are left out."""
+        metric: list[Mapping[str, Any]] = []
+        composite: list[Mapping[str, Any]] = []
         start: dict[str, Any] = {}
         while True:
             reply: Mapping[str, Any] = await self._clients.call(
@@ -50,15 +62,27 @@ class CloudWatchAlarms:
                 AlarmTypes=["MetricAlarm", "CompositeAlarm"],
                 **start,
             )
-            rows = [*reply.get("MetricAlarms", ()), *reply.get("CompositeAlarms", ())]
-            found += [_alarm(row) for row in rows if self._own(row)]
+            metric += reply.get("MetricAlarms", ())
+            composite += reply.get("CompositeAlarms", ())
             if not reply.get("NextToken"):
-                return sorted(found, key=lambda alarm: alarm.name)
+                break
             start = {"NextToken": reply["NextToken"]}
+        found = [_alarm(row) for row in self._own(metric, composite)]
+        return sorted(found, key=lambda alarm: alarm.name)
 
-    def _own(self, row: Mapping[str, Any]) -> bool:
-        watched = [each["Value"] for each in row.get("Dimensions", ()) if each["Name"] == STACK_DIMENSION]
-        return not watched or self._stack in watched
+    def _own(
+        self, metric: Iterable[Mapping[str, Any]], composite: Iterable[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        """A composite alarm has no dimensions: it is the stack's when its whole name is that of a platform which alarms watch."""
+        watched = [(row, _dimensions(row)) for row in metric]
+        own = [(row, dimensions) for row, dimensions in watched if dimensions.get(STACK) == self._stack]
+        platforms = {dimensions[PLATFORM] for _, dimensions in own if PLATFORM in dimensions}
+        names = {outage_name(self._stack, platform) for platform in platforms}
+        return [*(row for row, _ in own), *(row for row in composite if row["AlarmName"] in names)]
+
+
+def _dimensions(row: Mapping[str, Any]) -> dict[str, str]:
+    return {each["Name"]: each["Value"] for each in row.get("Dimensions", ())}
 
 
 def _alarm(row: Mapping[str, Any]) -> Alarm:

@@ -12,7 +12,7 @@ from brandvane.metrics import METRICS, Metric, When
 
 DAYS = 30
 GB = 1024**3
-KEPT_DAYS = 400  # rows: template parameter ResultKeepDays
+KEPT_DAYS = 400  # rows, scores and reports: template parameter ResultKeepDays
 # What monitoring keeps. Some metrics are published only while there are calls or a run, and billed by the hour.
 ALWAYS = [metric for metric in METRICS.values() if metric.when is When.ALWAYS]
 AT_TIMES = [metric for metric in METRICS.values() if metric.when is not When.ALWAYS]
@@ -55,9 +55,13 @@ def cost_lines(day: Usage, platforms: int, busy: float, prices: PriceList) -> li
         ("CloudWatch", "GB of logs", "log_gb", day.log_bytes / GB),
         ("Scheduler", "invocations", "schedule_invocation", day.requests["scheduler Invoke"]),
     ]
+    # What is there after a year and more: rows and objects of so many days.
+    rows_gb, objects_gb = day.kept_bytes * KEPT_DAYS / GB, day.object_bytes * KEPT_DAYS / GB
     monthly: list[tuple[str, str, str, float]] = [
-        # What is there after a year and more: rows of so many days.
-        ("DynamoDB", f"GB stored, {KEPT_DAYS} days", "dynamodb_gb_month", day.kept_bytes * KEPT_DAYS / GB),
+        ("DynamoDB", f"GB stored, {KEPT_DAYS} days", "dynamodb_gb_month", rows_gb),
+        # Charged by the tables' size without their indexes, whatever its window; the tasks of a month make up for the indexes.
+        ("DynamoDB", "GB, point-in-time recovery", "dynamodb_recovery_gb_month", rows_gb),
+        ("S3", f"GB stored, {KEPT_DAYS} days", "s3_gb_month", objects_gb),
         ("CloudWatch", "metrics", "metric_month", metrics),
         ("CloudWatch", "alarms", "alarm_month", ALARMS_A_PLATFORM * platforms + ALARMS_OF_STACK),
         ("CloudWatch", "composite alarms", "composite_alarm_month", COMPOSITES_A_PLATFORM * platforms),

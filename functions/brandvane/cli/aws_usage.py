@@ -26,6 +26,9 @@ ANSWER_BYTES = 1_600
 RECORD_BYTES = 800  # of a task or a row without its answer
 WATCH_ENTRY_BYTES = 260
 ROW_ENTRY_BYTES = 160  # in the index that counts a run's rows
+# What an answer leaves in the bucket, packed: its mentions (two forms) and its result (two), 2,700 bytes for one of 1,000 characters
+# with ten mentions and four sources (tests/bench/scoring.py), and its part of the counts and of the page.
+OBJECT_BYTES = 3_000
 RUN_BYTES = KB
 # Write units of a happy life with a short answer, 18 in all (tests/contract/test_dynamo.py): the record is planned, then
 # dispatched, claimed, begun and answered, its row is put, and it ends. The last three carry the answer.
@@ -84,7 +87,7 @@ class RunLoad:
 
 @dataclass(slots=True)
 class Usage:
-    """Requests by ``service Operation``; units, gigabyte-seconds by function, bytes that are written to stay."""
+    """Requests by ``service Operation``; units, gigabyte-seconds by function, bytes that are written to stay (in tables, in the bucket)."""
 
     requests: Counter[str] = field(default_factory=Counter)
     write_units: float = 0.0
@@ -92,6 +95,7 @@ class Usage:
     invocations: Counter[str] = field(default_factory=Counter)
     gb_s: Counter[str] = field(default_factory=Counter)
     kept_bytes: float = 0.0
+    object_bytes: float = 0.0
     log_bytes: float = 0.0
 
     def asked(self, what: str, number: float = 1) -> None:
@@ -126,6 +130,7 @@ class Usage:
         self.write_units += other.write_units
         self.read_units += other.read_units
         self.kept_bytes += other.kept_bytes
+        self.object_bytes += other.object_bytes
         self.log_bytes += other.log_bytes
 
 
@@ -262,6 +267,7 @@ def _report(usage: Usage, load: RunLoad) -> None:
     usage.read("GetItem", 3, RUN_BYTES, consistent=True)
     usage.read("Query", BUCKETS, load.tasks / BUCKETS * (RECORD_BYTES + ANSWER_BYTES), consistent=True)
     usage.asked("s3 PutObject", REPORT_OBJECTS)
+    usage.object_bytes += load.tasks * OBJECT_BYTES
     usage.wrote("UpdateItem", 2, RUN_WRITE_UNITS)
     usage.ran("reporter", 1, load.tasks / SCORED_A_SECOND)
 

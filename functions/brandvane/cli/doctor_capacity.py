@@ -19,19 +19,22 @@ def concurrency(facts: StackFacts) -> Iterator[Check]:
     """Does the account allow as many executions at a time as the workers may take?"""
     limits = facts.aws.client("lambda").get_account_settings()["AccountLimit"]
     allowed = int(limits["ConcurrentExecutions"])
+    # What any function has reserved is taken from the others; the stack's own reservations are its workers'.
+    free = allowed if facts.reserves else int(limits.get("UnreservedConcurrentExecutions", allowed))
     wanted = sum(worker.invocations for worker in facts.workers) + OTHERS_AT_ONCE
     quota = "ask for more: Service Quotas, Lambda, 'Concurrent executions'"
-    said = f"the account allows {allowed:,} executions at a time, all functions together take up to {wanted:,}"
-    yield ok("concurrency", said) if allowed >= wanted else fail("concurrency", said, quota)
+    taken = "" if free == allowed else f" ({allowed - free:,} of them are reserved already)"
+    said = f"the account allows {allowed:,} executions at a time{taken}, all functions together take up to {wanted:,}"
+    yield ok("concurrency", said) if free >= wanted else fail("concurrency", said, quota)
     reserved = sum(row.reserved for row in facts.rows.values())
     if facts.reserves or not reserved:
         return
-    if allowed - reserved >= UNRESERVED_LEAST:
-        yield ok("concurrency", f"ReserveConcurrency=true is possible: it takes {reserved:,} of {allowed:,}")
+    if free - reserved >= UNRESERVED_LEAST:
+        yield ok("concurrency", f"ReserveConcurrency=true is possible: it takes {reserved:,} of {free:,}")
     else:
         yield warn(
             "concurrency",
-            f"ReserveConcurrency=true is not possible: of {allowed:,} it takes {reserved:,}, and "
+            f"ReserveConcurrency=true is not possible: of {free:,} it takes {reserved:,}, and "
             f"{UNRESERVED_LEAST} must stay unreserved",
             f"leave it false (the default), or {quota}",
         )

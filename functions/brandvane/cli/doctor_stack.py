@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from brandvane.cli import doctor_capacity, doctor_deployment, doctor_inputs, doctor_watch
+from brandvane.cli import doctor_capacity, doctor_deployment, doctor_inputs, doctor_notices, doctor_watch
 from brandvane.cli.aws_context import AwsContext
 from brandvane.cli.checks import Check, Looks
 from brandvane.cli.stack_facts import StackFacts
@@ -47,7 +47,8 @@ class StackDoctor:
             self._look("keys", doctor_inputs.keys),
             self._look("dead letters", doctor_watch.dead_letters),
             self._look("alarms", doctor_watch.alarms),
-            self._look("notices", doctor_watch.notices),
+            self._look("notices", doctor_notices.notices),
+            self._look("time zone", doctor_notices.time_zone),
         )
         drift = self._look("drift", partial(doctor_deployment.drift, sleep=self._sleep))
         return (*looks, drift) if self._drift else looks

@@ -1,11 +1,11 @@
-"""Will somebody hear when something is wrong: alarms, subscriptions, dead letters?"""
+"""Is something wrong that somebody should see: dead letters, alarms that ring, are gone or do nothing?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 from brandvane.aws.keys import queue_name
+from brandvane.cli.alarm_reader import outage_name, outage_parts
 from brandvane.cli.checks import Check, fail, ok, warn
 from brandvane.cli.overview import OTHER_QUEUES, SCHEDULES_DEAD
 from brandvane.cli.stack_facts import StackFacts, names_of
@@ -45,42 +45,35 @@ def alarms(facts: StackFacts) -> Iterator[Check]:
         rows += [*reply.get("MetricAlarms", ()), *reply.get("CompositeAlarms", ())]
     there = {row["AlarmName"] for row in rows}
     gone = [name for name in names if name not in there]
-    quiet = [row["AlarmName"] for row in rows if not row.get("ActionsEnabled", True)]
+    off = [row["AlarmName"] for row in rows if not row.get("ActionsEnabled", True)]
+    quiet, missing = _quiet(facts, off, there)
     ringing = [row["AlarmName"] for row in rows if row.get("StateValue") == "ALARM"]
     if gone:
         yield fail("alarms", f"gone, though the template has them: {names_of(gone)}", "deploy")
     if quiet:
         remedy = "aws cloudwatch enable-alarm-actions --alarm-names NAME"
         yield warn("alarms", f"when they ring, nothing happens: {names_of(quiet)}", remedy)
+    unpaged = [name for name in missing if name not in gone]
+    if unpaged:
+        said = f"not there, though its platform's alarms leave the paging to it: {names_of(unpaged)}"
+        yield warn("alarms", said, "deploy")
     if ringing:
         yield warn("alarms", f"in ALARM: {names_of(ringing)}", "docs/runbook.md")
-    if not (gone or quiet or ringing):
+    if not (gone or quiet or unpaged or ringing):
         yield ok("alarms", f"{number(len(names), 'alarm')}, none in ALARM")
 
 
-def notices(facts: StackFacts) -> Iterator[Check]:
-    """Does somebody hear the alarms?"""
-    topics = [name for kind, name in facts.resources if kind == "AWS::SNS::Topic"]
-    if not topics:
-        yield warn("notices", "the stack has no topics: nobody will be told", "deploy with the monitoring stack")
-    deaf, unheard = [], False
-    for topic in topics:
-        pages = facts.aws.client("sns").get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
-        rows = [row for page in pages for row in page["Subscriptions"]]
-        waiting = [row for row in rows if row["SubscriptionArn"] in ("PendingConfirmation", "pending confirmation")]
-        short = topic.rpartition(":")[2]
-        if waiting:
-            unheard = True
-            said = f"not confirmed at {short}: {names_of(_endpoints(waiting))}"
-            yield fail("notices", said, "follow the link in the message that AWS sent there")
-        elif not rows:
-            deaf.append(short)
-    if deaf:
-        remedy = "deploy with the e-mail or webhook parameters, or subscribe somebody in the console"
-        yield warn("notices", f"nobody is subscribed to {names_of(deaf)}", remedy)
-    elif topics and not unheard:
-        yield ok("notices", f"{number(len(topics), 'topic')}, each with a confirmed subscription")
+def _quiet(facts: StackFacts, off: Collection[str], there: Collection[str]) -> tuple[list[str], list[str]]:
+    """Alarms that should act and do not, and composite alarms that should be there and are not.
 
-
-def _endpoints(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [f"{row.get('Protocol', '')} {row.get('Endpoint', '')}".strip() for row in rows]
+    A composite alarm pages in place of its parts, whose own actions are off: what counts is whether it is there and on.
+    """
+    parts: set[str] = set()
+    missing = []
+    for worker in facts.deployed:
+        paged = set(outage_parts(facts.aws.stack, worker.platform)) & set(off)
+        composite = outage_name(facts.aws.stack, worker.platform)
+        if paged and composite not in there:
+            missing.append(composite)
+        parts |= paged
+    return [name for name in off if name not in parts], missing

@@ -72,6 +72,7 @@ class PlatformGlance:
     backlog: int
     capped: bool
     recent: Recent
+    spent_usd: float  # today
 
     @property
     def name(self) -> str:
@@ -135,8 +136,8 @@ class Overview:
 
     @property
     def spent_usd(self) -> float:
-        """Dollars of today, of platforms that have a budget of money."""
-        return sum(each.facts.day_usd for each in self.platforms or ())
+        """Dollars of today, of all platforms."""
+        return sum(each.spent_usd for each in self.platforms or ())
 
     @property
     def calls_today(self) -> int:

@@ -72,6 +72,7 @@ def _platform_document(each: PlatformGlance) -> Mapping[str, Any]:
     recent = each.recent
     return {
         **facts_document(each.facts),
+        "day_usd": round(each.spent_usd, 6),
         "states": {state: each.states.get(state, 0) for state in (State.PENDING, *HELD)},
         "due": each.backlog,
         "counts_are_at_least": each.capped,

@@ -88,11 +88,10 @@ def _count(each: PlatformGlance, state: State) -> str:
 
 
 def spent_text(each: PlatformGlance) -> str:
-    """Dollars of today and of its day's budget; empty where it has none."""
+    """Dollars of today, and of its day's budget where it has one."""
     settings = each.facts.known.settings
-    if settings is None or settings.day_budget_usd is None:
-        return ""
-    return f"{dollars(each.facts.day_usd)} of {dollars(settings.day_budget_usd)}"
+    budget = None if settings is None else settings.day_budget_usd
+    return dollars(each.spent_usd) + ("" if budget is None else f" of {dollars(budget)}")
 
 
 def state_word(each: PlatformGlance) -> str:

@@ -28,6 +28,7 @@ from brandvane.cli.overview import (
     Stuck,
     Unread,
 )
+from brandvane.cli.overview_spending import Spending
 from brandvane.cli.platform_view import PlatformFacts
 from brandvane.engine.gauges import HELD
 from brandvane.engine.projection import Wait, finish_at, pace_of, waits_of
@@ -54,6 +55,7 @@ class _Reading:
 
     desk: Desk
     now: float
+    spending: Spending
     unread: list[Unread] = field(default_factory=list)
     tried: int = 0
 
@@ -72,13 +74,13 @@ class _Reading:
         return None
 
 
-async def overview(desk: Desk) -> Overview:
-    """Look at everything once.
+async def overview(desk: Desk, spending: Spending | None = None) -> Overview:
+    """Look at everything once; who looks again gives the same ``spending`` each time.
 
     Raises:
         CliError: nothing at all could be read.
     """
-    reading = _Reading(desk, desk.clock.now())
+    reading = _Reading(desk, desk.clock.now(), spending or Spending())
     catalogue = await reading.part("catalogue", current_catalogue(desk))
     zone = "UTC" if catalogue is None else catalogue.monitor.time_zone
     known = await reading.part("platforms", platforms_known(desk))
@@ -123,8 +125,10 @@ async def _platform(reading: _Reading, known: KnownPlatform, zone: str) -> Platf
         asyncio.gather(*(desk.tasks.count_due(watch, now, COUNT_CAP) for watch in waiting)),
     )
     states = {State.PENDING: sum(counts[: len(waiting)]), **dict(zip(HELD, counts[len(waiting) :], strict=True))}
-    facts = PlatformFacts(known, control, budget_day(now, zone).date, zone, now)
-    return PlatformGlance(facts, states, sum(due), max(counts) >= COUNT_CAP, recent_of(stats, now))
+    day = budget_day(now, zone)
+    facts = PlatformFacts(known, control, day.date, zone, now)
+    spent = await reading.spending.usd(facts, day, desk.stats, stats, int(now // 60) - WINDOW_MINUTES)
+    return PlatformGlance(facts, states, sum(due), max(counts) >= COUNT_CAP, recent_of(stats, now), spent)
 
 
 def recent_of(stats: Sequence[Stat], now: float) -> Recent:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from brandvane.cli.alarm_reader import Alarm
 from brandvane.cli.overview import Overview, QueueDepth, RunGlance, Stuck
 from brandvane.cli.overview_layout import WIDE, clock_text, cut, indented_table, share_text, wrapped
-from brandvane.cli.overview_platforms import platform_lines, spent_text
+from brandvane.cli.overview_platforms import platform_lines
 from brandvane.cli.overview_style import ALL_WELL
 from brandvane.cli.run_view import wait_text
 from brandvane.cli.view import dollars, number, shown
@@ -155,7 +155,4 @@ def _spend(found: Overview) -> list[str]:
     if found.platforms is None:
         return []
     budget = "" if found.budget_usd is None else f" of {dollars(found.budget_usd)}"
-    counted = [each for each in found.platforms if each.facts.known.settings is not None]
-    priced = [each for each in counted if spent_text(each)]
-    money = f", {dollars(found.spent_usd)}{budget} (platforms with a budget)" if priced else ""
-    return [f"today: {number(found.calls_today, 'call')}{money}"]
+    return [f"today: {number(found.calls_today, 'call')}, {dollars(found.spent_usd)}{budget} spent"]

@@ -15,6 +15,8 @@ from brandvane.ports import Deployed
 
 NAMES_SHOWN = 5
 NESTED = "AWS::CloudFormation::Stack"
+ENVIRONMENT = "environment"
+PRODUCTION = ("prod", "production")
 
 
 class StackFacts:
@@ -49,6 +51,14 @@ class StackFacts:
     def reserves(self) -> bool:
         """Do its workers reserve executions?"""
         return self.parameters.get("ReserveConcurrency") == "true"
+
+    @property
+    def production(self) -> bool:
+        """Is it run in earnest? Its tag says so (samconfig.toml, section prod), or it reserves executions on AWS."""
+        tags = {row["Key"]: row["Value"] for row in (self.stack or {}).get("Tags", ())}
+        if tags.get(ENVIRONMENT) in PRODUCTION:
+            return True
+        return self.reserves and self.parameters.get("Emulator") != "true"
 
     @cached_property
     def rows(self) -> Mapping[str, TemplateRow]:

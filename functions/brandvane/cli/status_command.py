@@ -15,6 +15,7 @@ from brandvane.cli.errors import CliError
 from brandvane.cli.overview import Overview
 from brandvane.cli.overview_document import change_line, overview_document
 from brandvane.cli.overview_reading import overview
+from brandvane.cli.overview_spending import Spending
 from brandvane.cli.overview_style import styled
 from brandvane.cli.overview_view import overview_lines, watch_lines
 from brandvane.cli.view import json_line, say, say_json
@@ -102,8 +103,9 @@ def _screen(live: Live, interval: float) -> Callable[[Overview], None]:
 async def watched(desk: Desk, show: Callable[[Overview], None], interval: float, *, until_done: bool) -> frozenset[str]:
     """Show the overview until, if wanted, nothing is left to do; which of the runs that were seen open were cancelled."""
     open_runs: set[str] = set()
+    spending = Spending()
     while True:
-        found = await overview(desk)
+        found = await overview(desk, spending)
         show(found)
         for glance in found.runs or ():
             if glance.run.waits:
