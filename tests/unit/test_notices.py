@@ -75,6 +75,12 @@ def test_times_are_those_of_the_readers_zone() -> None:
     assert "开始时间：2026-11-29 11:04:05 CST" in told.lines
 
 
+@pytest.mark.parametrize("zone", ["Beijing", "UTC+8", "", "../etc", "/etc/localtime", "Asia"])
+def test_a_zone_that_is_none_is_utc_and_the_message_says_so(zone: str) -> None:
+    told = compose(change(metric_alarm()), stack="brandvane", language="en", runbook=RUNBOOK, time_zone=zone)
+    assert "Since: 2026-11-29 03:04:05 UTC" in told.lines
+
+
 def test_another_stack_is_named_in_every_command() -> None:
     assert notice(stack="brandvane-prod").commands[0] == "brandvane status --stack brandvane-prod"
 

@@ -39,7 +39,7 @@ def read(message: str, subject: str, topic: str, stack: str) -> AlarmChange:
     severity = _severity(topic)
     if told is None or "AlarmName" not in told:
         text = message if told is None else json.dumps(told, ensure_ascii=False)
-        return AlarmChange("", subject or "?", "ALARM", severity, "", None, _cut(text))
+        return AlarmChange("", subject or "?", "ALARM", severity, "", None, one_line(text))
     name = str(told["AlarmName"])
     own = name.removeprefix(f"{stack}-")
     alarm = _alarm(str(told.get("AlarmDescription") or ""), own)
@@ -50,7 +50,7 @@ def read(message: str, subject: str, topic: str, stack: str) -> AlarmChange:
         severity=severity or (WORDS[alarm].severity if alarm else ""),
         platform=_platform(told, alarm, own),
         since=_instant(told.get("StateChangeTime")),
-        detail=_cut(str(told.get("NewStateReason") or "")),
+        detail=one_line(str(told.get("NewStateReason") or "")),
     )
 
 
@@ -106,7 +106,7 @@ def _instant(text: Any) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _cut(text: str) -> str:
+def one_line(text: str) -> str:
     """One line without control characters, not longer than people read."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= DETAIL_MAX else f"{line[: DETAIL_MAX - 1]}…"

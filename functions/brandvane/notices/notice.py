@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
 
-from brandvane.notices.alarm import AlarmChange
+from brandvane.notices.alarm import AlarmChange, one_line
 from brandvane.notices.words import WORDS, Language, Text
 
 USUAL_STACK = "brandvane"  # the default of --stack
@@ -57,7 +58,7 @@ def compose(change: AlarmChange, *, stack: str, language: Language, runbook: str
     if change.platform:
         lines.append(line(PLATFORM, change.platform))
     if change.since is not None:
-        lines.append(line(SINCE, change.since.astimezone(ZoneInfo(time_zone)).strftime("%Y-%m-%d %H:%M:%S %Z")))
+        lines.append(line(SINCE, change.since.astimezone(_zone(time_zone)).strftime("%Y-%m-%d %H:%M:%S %Z")))
     if words and over is None:
         lines.append(line(MEANING, words.meaning.get(language)))
     if change.detail:
@@ -65,6 +66,21 @@ def compose(change: AlarmChange, *, stack: str, language: Language, runbook: str
     commands = _commands(words.commands, change.platform, stack) if words and over is None else ()
     link = f"{runbook}#{change.alarm}" if change.alarm else runbook
     return Notice(title, tuple(lines), TYPE.get(language), commands, RUNBOOK.get(language), link, language)
+
+
+def raw(message: str, subject: str, *, stack: str, language: Language, runbook: str) -> Notice:
+    """The message of what could not be composed: its own text."""
+    lines = (f"{STACK.get(language)}{COLON.get(language)}{stack}", one_line(message))
+    title = f"{UNKNOWN.get(language)} {one_line(subject) or '?'}"
+    return Notice(title, lines, TYPE.get(language), (), RUNBOOK.get(language), runbook, language)
+
+
+def _zone(name: str) -> tzinfo:
+    """UTC for a name that is no zone: a typing error in a parameter must not keep messages from people."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return UTC
 
 
 def _commands(commands: tuple[str, ...], platform: str, stack: str) -> tuple[str, ...]:
