@@ -23,6 +23,7 @@ PROCEDURES = {
     "Deploy and rollback",
     "Rotating a key",
     "Changing a limit during a run",
+    "A correction during a run",
     "Raising a deadline",
     "Restoring a table",
     "The cost of a day",
