@@ -19,9 +19,8 @@ PLATFORM = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 SEVERITY = re.compile(r"-(p[012])$")
 ANCHOR = re.compile(r"runbook\.md#([a-z0-9-]+)")
 BUDGETS = re.compile(r"\s*AWS Budgets?( Notification\b|:)")
-BUDGETS_FIGURES = re.compile(
-    r"^Budget Name:.*?(?=^\s*$|\[1\]|\Z)", re.DOTALL | re.MULTILINE
-)  # the rest is a letter's politeness
+# The text's list of figures; the rest is a letter's politeness.
+BUDGETS_FIGURES = re.compile(r"^Budget Name:.*?(?=^\s*$|\[1\]|\Z)", re.DOTALL | re.MULTILINE)
 BUDGETS_ALARM = "account-spend"
 PARTS_MAX = 3  # of a composite alarm: more is no message any more
 DETAIL_MAX = 300  # characters of somebody else's text
