@@ -109,6 +109,16 @@ def test_a_hook_that_cannot_be_used_names_its_parameter_and_never_its_value(
     assert SECRET not in repr(telemetry.events)
 
 
+def test_a_message_that_cannot_be_composed_is_sent_as_it_is_and_keeps_no_other_from_people() -> None:
+    post, telemetry = Post(), RecordedTelemetry()
+    hostile = arrived("m1", Trigger={"Dimensions": 7})
+    assert handled(notifier(post, telemetry), hostile, arrived("m2")) == 4
+    text = post.carried[0][1]["text"]
+    assert text.splitlines()[0] == "*Alarm ALARM*"
+    assert '{"AlarmName": "brandvane-openai-success-rate"' in text
+    assert telemetry.events[0] == ("notice_not_composed", {"error": "TypeError"})
+
+
 def test_without_chats_nothing_is_sent_and_the_alarm_is_logged() -> None:
     telemetry = RecordedTelemetry()
     wishes = Wishes(stack="brandvane", hooks={}, language="en", runbook="r", time_zone="UTC")

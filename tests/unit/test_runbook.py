@@ -11,6 +11,7 @@ from pathlib import Path
 import botocore.session
 import click
 import pytest
+from botocore import xform_name
 
 from brandvane.cli.main import brandvane
 from brandvane.notices.words import WORDS
@@ -23,12 +24,16 @@ PROCEDURES = {
     "Deploy and rollback",
     "Rotating a key",
     "Changing a limit during a run",
+    "A correction during a run",
     "Raising a deadline",
     "Restoring a table",
     "The cost of a day",
 }
-# On the command line of botocore's parameters: RestoreDateTime -> restore-date-time.
-KEBAB = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def kebab(name: str) -> str:
+    """A name of the API as the command line writes it: RestoreDateTime is restore-date-time."""
+    return str(xform_name(name, "-"))
 
 
 def sections(text: str) -> dict[str, str]:
@@ -103,12 +108,18 @@ def test_every_command_of_a_message_exists_with_its_options(alarm: str) -> None:
 def test_every_aws_command_names_an_operation_and_its_parameters(page: Path) -> None:
     session = botocore.session.get_session()
     for service, operation, *rest in commands(page.read_text(encoding="utf-8"), "aws"):
+        if operation == "wait":  # a waiter has the parameters of the operation that it repeats
+            waiters = session.get_waiter_model(service)
+            waited = {kebab(name): name for name in waiters.waiter_names}
+            assert rest[0] in waited, rest[0]
+            operation = kebab(waiters.get_waiter(waited[rest[0]]).operation)
         model = session.get_service_model(service)
-        named = {re.sub(KEBAB, "-", name).lower(): name for name in model.operation_names}
+        named = {kebab(name): name for name in model.operation_names}
         assert operation in named, operation
         shape = model.operation_model(named[operation]).input_shape
         assert shape is not None
-        members = {re.sub(KEBAB, "-", name).lower() for name in shape.members}
+        members = {kebab(name) for name in shape.members}
+        members |= {f"no-{kebab(name)}" for name, member in shape.members.items() if member.type_name == "boolean"}
         options = {word.removeprefix("--") for word in rest if word.startswith("--")}
         assert options <= members | {"query", "output", "region", "profile"}, operation
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shlex
+import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +65,63 @@ def test_pull_requests_run_what_people_run_and_touch_no_account(workflow: dict[A
     assert not [used for used in steps(workflow["jobs"]["test"], "uses") if "aws" in used]
 
 
+def given_to_sam(workflow: dict[Any, Any], **variables: str) -> list[list[str]]:
+    """What bash makes of the steps that call SAM."""
+    found = []
+    for command in steps(workflow["jobs"]["deploy"], "run"):
+        if "/sam " in command:
+            script = re.sub(r"\S+/sam ", "printf '%s\\\\n' ", command, count=1)
+            done = subprocess.run(["bash", "-c", script], env=variables, capture_output=True, text=True, check=True)
+            found.append(done.stdout.splitlines())
+    return found
+
+
 def test_it_deploys_what_the_configuration_for_production_says(workflow: dict[Any, Any]) -> None:
-    commands = [shlex.split(command) for command in steps(workflow["jobs"]["deploy"], "run")]
-    sam = [words[1:] for words in commands if words[0].endswith("/sam")]
-    assert sam == [["build", "--config-env", "prod"], ["deploy", "--config-env", "prod", "--no-confirm-changeset"]]
+    for variables in ({}, {"ALARM_EMAIL": ""}):
+        assert given_to_sam(workflow, **variables) == [
+            ["build", "--config-env", "prod"],
+            ["deploy", "--config-env", "prod", "--no-confirm-changeset"],
+        ]
+
+
+def test_an_address_that_is_told_is_added_to_the_configurations_own_overrides(workflow: dict[Any, Any]) -> None:
+    config = tomllib.loads((ROOT / "samconfig.toml").read_text(encoding="utf-8"))
+    own = config["prod"]["deploy"]["parameters"]["parameter_overrides"].split()
+    assert given_to_sam(workflow, ALARM_EMAIL="ops@example.com;id")[1] == [
+        *("deploy", "--config-env", "prod", "--no-confirm-changeset", "--parameter-overrides"),
+        *own,
+        "AlarmEmail=ops@example.com;id",
+    ]
+
+
+DOCTORS_CALLS = {  # of `doctor --aws --no-drift`, after cli/doctor_*.py, cli/stack_facts.py and cli/aws_context.py
+    "cloudformation:DescribeStacks",
+    "cloudformation:ListStackResources",
+    "cloudwatch:DescribeAlarms",
+    "lambda:GetAccountSettings",
+    "lambda:GetFunctionConcurrency",
+    "lambda:ListEventSourceMappings",
+    "s3:GetObject",
+    "s3:ListBucket",  # else S3 says "forbidden" where there is no catalogue
+    "scheduler:ListSchedules",
+    "sns:ListSubscriptionsByTopic",
+    "sqs:GetQueueAttributes",
+    "sqs:GetQueueUrl",
+    "ssm:GetParametersByPath",
+}
+
+
+def test_the_page_names_what_the_last_step_reads() -> None:
+    page = (ROOT / "docs" / "deploying.md").read_text(encoding="utf-8")
+    blocks = [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```", page, re.DOTALL | re.MULTILINE)]
+    statements = [s for block in blocks if isinstance(block, list) for s in block if s["Sid"].startswith("Doctor")]
+    assert {action for statement in statements for action in statement["Action"]} == DOCTORS_CALLS
 
 
 def test_nothing_of_a_pull_request_gets_into_a_shell() -> None:
-    assert set(re.findall(r"\$\{\{ (\S+) \}\}", TEXT)) == {"vars.AWS_ROLE", "vars.AWS_REGION", "github.run_id"}
+    assert set(re.findall(r"\$\{\{ (\S+) \}\}", TEXT)) == {
+        "vars.AWS_ROLE",
+        "vars.AWS_REGION",
+        "vars.ALARM_EMAIL",
+        "github.run_id",
+    }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from brandvane.notices.alarm import read
-from brandvane.notices.notice import Notice, compose
+from brandvane.notices.notice import Notice, compose, raw
 from brandvane.notices.webhooks import FORMS, BadHook, parse_hook, refusal
 from brandvane.notices.words import Language
 from brandvane.ports import Clock, Telemetry, Unavailable
@@ -99,17 +99,29 @@ class Notifier:
 
     def _compose(self, message: Arrived) -> Notice:
         wishes = self._wishes
-        change = read(message.message, message.subject, message.topic, wishes.stack)
-        self._telemetry.event(
-            "alarm", alarm=change.alarm or change.name, state=change.state, platform=change.platform or None
-        )
-        return compose(
-            change,
-            stack=wishes.stack,
-            language=wishes.language,
-            runbook=wishes.runbook,
-            time_zone=wishes.time_zone,
-        )
+        try:
+            change = read(message.message, message.subject, message.topic, wishes.stack)
+            self._telemetry.event(
+                "alarm", alarm=change.alarm or change.name, state=change.state, platform=change.platform or None
+            )
+            return compose(
+                change,
+                stack=wishes.stack,
+                language=wishes.language,
+                runbook=wishes.runbook,
+                time_zone=wishes.time_zone,
+            )
+        except (
+            Exception
+        ) as error:  # what cannot be told well must still reach people, and not keep other messages from them
+            self._telemetry.event("notice_not_composed", error=type(error).__name__)
+            return raw(
+                message.message,
+                message.subject,
+                stack=wishes.stack,
+                language=wishes.language,
+                runbook=wishes.runbook,
+            )
 
     async def _deliver(self, chat: str, notice: Notice) -> str | None:
         """None: delivered; else why not, without anything secret."""

@@ -193,8 +193,8 @@ WORDS: Mapping[str, Words] = {
         "P1",
         Text("A platform is out", "平台故障"),
         Text(
-            "Several alarms of one platform at once: this one page stands for all of them.",
-            "同一平台的多个告警同时触发，本消息代表全部。",
+            "At least one alarm of this platform is on, perhaps several: this one page stands for all of them.",
+            "该平台至少有一个告警触发（可能多个），本消息代表全部。",
         ),
         ("brandvane status", "brandvane platform list", "brandvane logs --platform {platform} --level warning"),
     ),
@@ -202,9 +202,9 @@ WORDS: Mapping[str, Words] = {
         "P2",
         Text("AWS costs more than expected", "AWS 费用超出预期"),
         Text(
-            "AWS Budgets: the account's cost of this month passes what was set.",
-            "AWS Budgets：本月账户费用超过设定值。",
+            "AWS Budgets: the account's cost of this month has passed 80 % (P2) or all (P1) of its budget. Model calls are not in it.",
+            "AWS Budgets：本月账户费用已超过预算的 80%（P2）或 100%（P1），不含模型调用费用。",
         ),
-        ("brandvane doctor --aws",),
+        ("brandvane doctor --aws", "brandvane status"),
     ),
 }
