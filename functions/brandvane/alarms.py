@@ -62,7 +62,7 @@ class Alarm:
 
 # Why a gauge that is always published may be missing: the scanner is down, and one alarm, the heartbeat's, says so.
 _DOWN = (
-    "always published: missing means that no sweep ends, which is the heartbeat's to say, once and not for every alarm"
+    "always published: missing means that no sweep ends or sees everything, which is the heartbeat's to say, once for all"
 )
 
 _ROWS = (
@@ -220,7 +220,7 @@ _ROWS = (
         missing="breaching",
         missing_reason="nobody publishes a zero for a scanner that does not run: silence is what it is about",
         raises_within_s=240,
-        rule="no sweep came to its end for 3 minutes: nothing is rescued, and no other alarm can fire",
+        rule="no sweep came to its end for 3 minutes, or none could read everything: no other alarm can be relied on",
     ),
     Alarm(
         id="platform-paused",

@@ -157,8 +157,8 @@ WORDS: Mapping[str, Words] = {
         "P0",
         Text("The scanner is silent", "扫描器失去心跳"),
         Text(
-            "No sweep for 3 minutes: nobody rescues tasks, ends runs or publishes metrics. Other alarms are blind now.",
-            "扫描器 3 分钟没有心跳：没有人接管超时任务、结束批次或上报指标，其他告警此刻均不可信。",
+            "No sweep has ended for 3 minutes, or none could read everything: tasks may not be rescued. Other alarms are blind now.",
+            "3 分钟内没有一次扫描完成，或扫描读不全数据：超时任务可能无人接管，其他告警此刻均不可信。",
         ),
         ("brandvane doctor --aws", "brandvane logs --level warning"),
     ),
