@@ -112,6 +112,7 @@ class Gauges:
         self._known: dict[str, _Known] = {}
         self._planned: set[str] = set()
         self._blind = False  # something could not be read in this sweep
+        self._pushed: Catalogue | None = None  # last, as far as this environment knows
 
     async def platforms(self, workers: Sequence[Deployed], stop_at: float) -> dict[str, Look]:
         """Publish what each platform is about; those that could be looked at before ``stop_at``.
@@ -178,7 +179,8 @@ class Gauges:
 
     async def _catalogue(self) -> Catalogue | None:
         version = await self._catalogues.current()
-        return None if version is None else await self._catalogues.load(version)
+        self._pushed = None if version is None else await self._catalogues.load(version)
+        return self._pushed
 
     # ------------------------------------------------------------------------------------------------- a platform
 
@@ -328,8 +330,7 @@ class Gauges:
         """How late the run will probably be; None when nothing can be said."""
         try:
             monitor = (await self._catalogues.load(run.catalogue_version)).monitor
-            current = await self._catalogue()
-            monitor = monitor if current is None else monitor.budgeted_by(current.monitor)
+            monitor = monitor if self._pushed is None else monitor.budgeted_by(self._pushed.monitor)
         except Exception as error:  # the other runs' end can still be reckoned
             self._unread(error, run_id=run.run_id)
             return None
