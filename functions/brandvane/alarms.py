@@ -61,9 +61,7 @@ class Alarm:
 
 
 # Why a gauge that is always published may be missing: the scanner is down, and one alarm, the heartbeat's, says so.
-_DOWN = (
-    "always published: missing means that no sweep ends or sees everything, which is the heartbeat's to say, once for all"
-)
+_DOWN = "always published: missing means that no sweep ends or sees everything, which is the heartbeat's to say, once for all"
 
 _ROWS = (
     Alarm(

@@ -9,6 +9,25 @@ from brandvane.alarm_state import AlarmState, Change, Sample, history, raised
 from brandvane.alarms import Alarm
 
 A_LITTLE = 0.001
+# The rules of the design (§8), written down once more: an alarm as deployed is judged by these numbers, not by its own.
+RULES = {
+    "success-rate": ("<", 90.0),
+    "backlog": (">", 1000.0),
+    "backlog-total": (">", 1000.0),
+    "pulled-not-started": (">", 10.0),
+    "write-back-pending": (">", 50.0),
+    "global-timeouts": (">", 0.0),
+    "retries-used-up": (">", 0.5),
+    "retry-storm": (">", 30.0),
+    "run-not-planned": (">", 0.0),
+    "deadline-at-risk": (">", 0.0),
+    "deadline-missed": (">", 0.0),
+    "no-report": (">", 0.0),
+    "dead-letters": (">", 0.0),
+    "platform-paused": (">", 0.0),
+    "spend-80": (">=", 80.0),
+    "spend-100": (">=", 100.0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +57,31 @@ def just_below(alarm: Alarm, samples: Sequence[Sample]) -> list[Sample]:
     """
     if alarm.missing == "breaching":
         return _shorter_silence(alarm, samples)
-    edge = {
-        "GreaterThanThreshold": alarm.threshold,
-        "GreaterThanOrEqualToThreshold": alarm.threshold - A_LITTLE,
-        "LessThanThreshold": alarm.threshold,
-        "LessThanOrEqualToThreshold": alarm.threshold + A_LITTLE,
-    }[alarm.comparison]
-    limit = min if alarm.comparison.startswith("Greater") else max
+    sign, number = rule_of(alarm)
+    edge = number - A_LITTLE if sign == ">=" else number
+    limit = max if sign == "<" else min
     return [replace(sample, value=limit(sample.value, edge)) for sample in samples]
+
+
+def just_beyond(alarm: Alarm, samples: Sequence[Sample]) -> list[Sample]:
+    """The twin that is just on the wrong side: the same values, none further than the rule's first that must fire."""
+    if alarm.missing == "breaching":
+        return list(samples)
+    sign, number = rule_of(alarm)
+    edge = {"<": number - A_LITTLE, ">": number + A_LITTLE, ">=": number}[sign]
+    limit = max if sign == "<" else min
+    return [replace(sample, value=limit(sample.value, edge)) for sample in samples]
+
+
+def rule_of(alarm: Alarm) -> tuple[str, float]:
+    """The design's rule for an alarm (its id may be a deployed name, with platform).
+
+    Raises:
+        KeyError: the design has no such alarm.
+    """
+    if alarm.id in RULES:
+        return RULES[alarm.id]
+    return RULES[max((name for name in RULES if alarm.id.endswith(f"-{name}")), key=len, default=alarm.id)]
 
 
 def _shorter_silence(alarm: Alarm, samples: Sequence[Sample]) -> list[Sample]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from alarms.case import Case
-from alarms.judgement import cleared, fires, just_below, worst_of
+from alarms.judgement import cleared, fires, just_below, just_beyond, worst_of
 from alarms.recorded import ANOTHER_STACK, NOBODY, Watchtower, state_of
 from brandvane.alarm_state import AlarmState, raised
 from brandvane.metrics import METRICS
@@ -137,7 +137,9 @@ class Performance:
             self._wrong.append(f"{name}: published in {sorted(units)}, not in {METRICS[alarm.metric].unit}")
         twin = fires(alarm, just_below(alarm, everything), tower.began, now)
         if twin:
-            self._wrong.append(f"{name}: its twin just below {alarm.threshold:g} fired as well")
+            self._wrong.append(f"{name}: its twin just below the design's rule fired as well")
+        if name in told.fired and not fires(alarm, just_beyond(alarm, everything), tower.began, now):
+            self._wrong.append(f"{name}: its twin just beyond the design's rule did not fire")
         after = cleared(tower.changes(name), told.undone)
         if after is None:
             self._wrong.append(f"{name} did not clear within {CLEAR_S:g} s after the last cause")

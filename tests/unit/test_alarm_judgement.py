@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from alarms.judgement import Value, cleared, fires, just_below, worst_of
+from alarms.judgement import RULES, Value, cleared, fires, just_below, just_beyond, rule_of, worst_of
 from alarms.table import markdown
 from brandvane.alarm_state import AlarmState, Change, Sample
 from brandvane.alarms import ALARMS
@@ -33,6 +33,25 @@ def test_a_twin_of_the_success_rate_is_not_below_ninety() -> None:
     assert [each.value for each in just_below(alarm, samples)] == [100, 90, 95]
     assert fires(alarm, samples, 0.0, 180.0) == [120.0]
     assert fires(alarm, just_below(alarm, samples), 0.0, 180.0) == []
+
+
+def test_a_twin_just_beyond_fires() -> None:
+    for name, value, edge in (("write-back-pending", 80, 50.001), ("spend-80", 90, 80), ("success-rate", 0, 89.999)):
+        alarm, samples = ALARMS[name], minutes(value, value)
+        assert [each.value for each in just_beyond(alarm, samples)] == [edge, edge]
+        assert fires(alarm, just_beyond(alarm, samples), 0.0, 120.0)
+
+
+def test_an_alarm_whose_threshold_is_not_the_designs_is_told_by_one_of_its_twins() -> None:
+    alarm, samples = ALARMS["write-back-pending"], minutes(80, 80)
+    assert fires(replace(alarm, threshold=49.0), just_below(alarm, samples), 0.0, 120.0)
+    assert not fires(replace(alarm, threshold=51.0), just_beyond(alarm, samples), 0.0, 120.0)
+
+
+def test_every_alarm_but_the_heartbeat_has_its_rule_also_by_its_deployed_name() -> None:
+    assert RULES.keys() == ALARMS.keys() - {"scanner-heartbeat"}
+    assert rule_of(replace(ALARMS["backlog"], id="openai-backlog")) == (">", 1000.0)
+    assert rule_of(ALARMS["backlog-total"]) == (">", 1000.0)
 
 
 def test_a_twin_of_the_heartbeat_is_silent_for_two_minutes_and_not_for_three() -> None:

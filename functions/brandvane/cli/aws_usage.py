@@ -212,7 +212,9 @@ def _work(usage: Usage, share: Share, hold_s: float) -> None:
     # Records of a batch ask for their run at once, until one of them has its reply: about half of them.
     usage.read("GetItem", batches * (size + 1) / 2, RUN_BYTES, consistent=True)
     environments = max(math.ceil(batches * held_s(hold_s, size) * share.rate / share.tasks), 1)
-    usage.asked("s3 GetObject", environments + batches)  # the pinned catalogue; which one was pushed last, for its budgets
+    usage.asked(
+        "s3 GetObject", environments + batches
+    )  # the pinned catalogue; which one was pushed last, for its budgets
     usage.asked("ssm GetParameter", environments)  # the key
     usage.read("GetItem", environments, consistent=True)  # the limits, which it knows from then on
     usage.ran("worker", batches, held_s(hold_s, size))
