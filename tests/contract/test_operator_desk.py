@@ -159,8 +159,8 @@ def test_status_retry_and_cancel_see_the_same_run(stack: _Stack) -> None:
 def test_a_platform_is_paused_and_resumed(stack: _Stack) -> None:
     stack.push(GIVEN)
 
-    paused = stack.json(platforms, "pause", "openai", "--why", "invoice")
-    resumed = stack.json(platforms, "resume", "openai")
+    paused = stack.json(platforms, "pause", "openai", "--why", "invoice", "--yes")
+    resumed = stack.json(platforms, "resume", "openai", "--yes")
 
     assert paused["paused"]["why"] == "invoice"
     assert (resumed["paused"], resumed["deployed"]["slots"]) == (None, 10)
