@@ -23,7 +23,7 @@ COMMANDS = {
     "mentions": ("mentions_commands", "mentions", "See what answers mention and why; put it right."),
     "errors": ("errors_commands", "errors", "See how responses of AI platforms are read."),
     "reparse": ("reparse_command", "reparse", "Read a run's answers anew, asking no platform."),
-    "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),
+    "task": ("task_commands", "task", "See the whole life of a task; ask it again."),
     "dead-letters": ("dead_letters_commands", "dead_letters", "See dead letters, send them back or delete them."),
     "local": ("local_commands", "local", "Keep a whole stack on this machine, to play with."),
     "demo": ("demo_command", "demo", "Show everything once, on this machine."),
@@ -33,6 +33,7 @@ COMMANDS = {
 }
 # former names, which work and are not shown
 FORMER = {
+    "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),
     "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
 }
 
