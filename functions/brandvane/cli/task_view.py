@@ -40,7 +40,7 @@ async def life_lines(desk: Desk, life: Life, run: Run | None) -> list[str]:
         lines.append("its record has been removed (finished records are kept for some days only)")
     else:
         lines += _record_lines(life.task, run, zone)
-    lines += [_row_line(row, zone) for row in life.rows] or ["it has no result row yet"]
+    lines += [_row_line(row, zone, desk.bucket) for row in life.rows] or ["it has no result row yet"]
     lines += [f"an answer that came too late to count: s3://{desk.bucket}/{key}" for key in life.late]
     return [*lines, logs_command(life)]
 
@@ -92,7 +92,7 @@ def _deadline(task: Task, run: Run | None, zone: str) -> str:
     return f"{local(run.deadline, zone)} (as planned {local(task.deadline_at, zone)})"
 
 
-def _row_line(row: ResultRow, zone: str) -> str:
+def _row_line(row: ResultRow, zone: str, bucket: str) -> str:
     facts = [f"{row.outcome}{f' ({row.error_kind})' if row.error_kind else ''}"]
     if row.started_at is not None:
         facts.append(f"called {local(row.started_at, zone)}")
@@ -103,7 +103,7 @@ def _row_line(row: ResultRow, zone: str) -> str:
         facts.append(f"served by {shown(answer.served_model) or 'an unnamed model'} in {answer.latency_s:.1f} s")
         facts.append(dollars(answer.cost_microusd / 1e6))
     if row.answer_key is not None:
-        facts.append(f"its answer is at {row.answer_key}")
+        facts.append(f"its answer is s3://{bucket}/{row.answer_key}")
     return f"result of round {row.round}: {', '.join(facts)}"
 
 
