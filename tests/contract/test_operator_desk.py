@@ -23,7 +23,7 @@ from brandvane.cli.platform_commands import platform as platforms
 from brandvane.cli.redrive_command import redrive
 from brandvane.cli.retry_command import retry
 from brandvane.cli.run_commands import run as runs
-from brandvane.cli.task_commands import task
+from brandvane.cli.task_commands import task as task_of_operator
 from brandvane.engine.redrive import dead_letter_queues
 from brandvane.messages import CallMessage
 from brandvane.ports import Envelope
@@ -149,7 +149,7 @@ def test_status_retry_and_cancel_see_the_same_run(stack: _Stack) -> None:
     before = stack.json(runs, "status", "seen")
     stack.json(retry, "seen", "--yes")
     after = stack.json(runs, "status", "seen")
-    life = stack.json(task, "show", tasks[1].task_id)
+    life = stack.json(task_of_operator, "show", tasks[1].task_id)
     cancelled = stack.json(runs, "cancel", "seen", "--yes")
 
     assert (before["results"], before["unfinished"]) == (2, {"PENDING": 5, "RUNNING": 1})
