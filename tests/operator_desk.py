@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.testing import CliRunner, Result
 
+from brandvane.aws.keys import history_pk, history_sk
 from brandvane.catalogue import Catalogue, Selection
 from brandvane.cli.alarm_reader import Alarm
 from brandvane.cli.desk import Desk, DeskOf
@@ -20,6 +21,7 @@ from brandvane.engine.plan import CannotStart, Planner, StartRequest, describe
 from brandvane.ports import Deployed
 from brandvane.result import ResultRow, row_of
 from brandvane.run import Run
+from brandvane.simulation.memory_stores import MemoryResultStore
 from brandvane.simulation.memory_world import ManualClock, MemoryWorld, StatedDeployment
 from brandvane.task import Outcome, State, Task
 from builders import NOW, placed, tasks_of
@@ -52,6 +54,27 @@ class MemoryKeys:
     async def value(self, platform: str, parameter: str = "") -> str | None:
         """The key."""
         return self.values.get(platform)
+
+
+class MemoryRows:
+    """The ``RowReader`` port on rows in memory."""
+
+    def __init__(self, results: MemoryResultStore) -> None:
+        self._results = results
+
+    async def row(self, pk: str, sk: str) -> ResultRow | None:
+        """The row at a key."""
+        return self._results.rows.get((pk, sk))
+
+    async def earlier(self, row: ResultRow) -> list[ResultRow]:
+        """Rows of earlier rounds."""
+        keys = [(history_pk(row.pk), history_sk(number, row.sk)) for number in range(1, row.round)]
+        return [self._results.rows[key] for key in keys if key in self._results.rows]
+
+    async def find(self, run_id: str, task_id: str) -> ResultRow | None:
+        """A counted row."""
+        counted = (self._results.rows[key] for key in self._results.counted)
+        return next((row for row in counted if (row.run_id, row.task_id) == (run_id, task_id)), None)
 
 
 @dataclass
@@ -88,6 +111,7 @@ class Office:
             tasks=world.tasks,
             runs=world.runs,
             results=world.results,
+            rows=MemoryRows(world.results),
             controls=world.control,
             stats=world.stats,
             catalogues=world.catalogues,

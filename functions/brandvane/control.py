@@ -24,6 +24,16 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """What a person did to a platform last, and why: kept until the next act of the same kind."""
+
+    what: str
+    who: str
+    why: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Control:
     """The control item of one platform.
 
@@ -53,6 +63,8 @@ class Control:
     tried_failed: int = 0
     tried_since: float = 0.0
     written_by: str = ""
+    rated: Act | None = None  # who stated the rate override, or took it back
+    resumed: Act | None = None  # who lifted pauses last
 
     def pause_of(self, target: str, now: float) -> Pause | None:
         """The pause that holds for a target now, if any."""
@@ -66,32 +78,37 @@ CONTROL_FIELDS = tuple(f.name for f in fields(Control))
 
 
 def paused(control: Control, pause: Pause) -> Control:
-    """The platform is paused; a pause that holds until a person resumes is never shortened, one that is there not made again."""
-    there = control.paused
-    if there is not None and (there.until is None or (there.why, there.until) == (pause.why, pause.until)):
+    """The platform is paused; of two pauses the one that holds longer stays, with its reason: only a resume shortens one."""
+    if _outlasts(control.paused, pause):
         return control
     return replace(control, paused=pause, epoch=control.epoch + 1)
 
 
 def target_paused(control: Control, target: str, pause: Pause) -> Control:
-    """One target of the platform is paused; as with the whole platform, a pause that is there is not made again or shortened."""
-    there = control.targets.get(target)
-    if there is not None and (there.until is None or (there.why, there.until) == (pause.why, pause.until)):
+    """One target of the platform is paused; as with the whole platform, the pause that holds longer stays."""
+    if _outlasts(control.targets.get(target), pause):
         return control
     return replace(control, targets={**control.targets, target: pause})
 
 
-def resumed(control: Control, now: float) -> Control:
+def _outlasts(there: Pause | None, pause: Pause) -> bool:
+    """Does the pause that is there hold at least as long as another?"""
+    if there is None or there.until is None:
+        return there is not None
+    return pause.until is not None and pause.until <= there.until
+
+
+def resumed(control: Control, now: float, act: Act | None = None) -> Control:
     """All pauses are lifted, the breaker closes; a new epoch begins, its first slot at least 1 s away (nearer ones are not re-read)."""
     lifted = replace(
         control, paused=None, targets={}, breaker_wait_s=0.0, breaker_at=0.0, probe_owner="", probe_until=0.0
     )
-    return _new_epoch(replace(lifted, tried=0, tried_failed=0), now)
+    return _new_epoch(replace(lifted, tried=0, tried_failed=0, resumed=act), now)
 
 
-def rate_changed(control: Control, rate: float | None, now: float) -> Control:
+def rate_changed(control: Control, rate: float | None, now: float, act: Act | None = None) -> Control:
     """An operator states another rate (None: back to the configured one)."""
-    return _new_epoch(replace(control, rate_override=rate, factor=1.0), now)
+    return _new_epoch(replace(control, rate_override=rate, factor=1.0, rated=act), now)
 
 
 def _new_epoch(control: Control, now: float) -> Control:

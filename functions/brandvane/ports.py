@@ -115,6 +115,22 @@ class ResultStore(Protocol):
         ...
 
 
+class RowReader(Protocol):
+    """Single result rows, for people who ask about one task. Read consistently by key."""
+
+    async def row(self, pk: str, sk: str) -> ResultRow | None:
+        """The row at a key, counted or not; None when there is none."""
+        ...
+
+    async def earlier(self, row: ResultRow) -> list[ResultRow]:
+        """The rows of earlier rounds that a row has replaced, oldest first."""
+        ...
+
+    async def find(self, run_id: str, task_id: str) -> ResultRow | None:
+        """A run's counted row of a task whose record is gone; its key is found in the index (it lags)."""
+        ...
+
+
 class BlobStore(Protocol):
     """Objects in the data bucket."""
 

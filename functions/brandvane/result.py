@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from brandvane.task import Outcome, Task, bucket_of
+from brandvane.task import Outcome, Task, bucket_of, task_id_of
 
 RESULT_VERSION = 1
 
@@ -53,7 +53,7 @@ class ResultRow:
     @property
     def sk(self) -> str:
         """Sort key within the bucket."""
-        return f"{self.target}#{self.prompt_hash}#{self.locale}#{self.sample}"
+        return result_sk(self.target, self.prompt_hash, self.locale, self.sample)
 
 
 RESULT_FIELDS = tuple(f.name for f in fields(ResultRow))
@@ -62,6 +62,23 @@ RESULT_FIELDS = tuple(f.name for f in fields(ResultRow))
 def result_pk(run_id: str, bucket: int) -> str:
     """Partition key of a bucket of a run's rows."""
     return f"{run_id}#{bucket:02d}"
+
+
+def result_sk(target: str, prompt_hash: str, locale: str, sample: int) -> str:
+    """Sort key of a row within its bucket."""
+    return f"{target}#{prompt_hash}#{locale}#{sample}"
+
+
+def key_of(task: Task) -> tuple[str, str]:
+    """Partition and sort key of the row that a task has, or will have."""
+    sk = result_sk(task.target, task.prompt_hash, task.locale, task.sample)
+    return result_pk(task.run_id, bucket_of(task.prompt_hash)), sk
+
+
+def task_id_at(run_id: str, sk: str) -> str:
+    """The task whose row has this sort key: its id is made of nothing else."""
+    target, prompt_hash, locale, sample = sk.rsplit("#", 3)
+    return task_id_of(run_id, target, prompt_hash, locale, int(sample))
 
 
 def row_of(task: Task, now: float, *, minimal: bool = False, answer_key: str | None = None) -> ResultRow:

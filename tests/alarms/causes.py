@@ -152,7 +152,7 @@ class Causes:
     def _key(self) -> None:
         name = key_parameter(self._on.state.stack, B)
         self._on.clients.ssm.put_parameter(Name=name, Value=DUMMY_KEY, Type="SecureString", Overwrite=True)
-        self._on.stack.brandvane("platform", "resume", B)
+        self._on.stack.brandvane("platform", "resume", B, "--yes")
         self._on.done(self._run["key"])
 
     def _nearly_spent(self) -> None:
@@ -192,14 +192,14 @@ class Causes:
         self._on.standins.change({B: {"median": 4.0, "sigma": 0.0}})
         self._on.push(20, 9)
         self._run["killed"] = self._on.start(B, 180)
-        self._on.stack.brandvane("platform", "rate", B, "3")
+        self._on.stack.brandvane("platform", "rate", B, "3", "--yes")
         self._on.pulled(B, 22)
         self._on.event_source(B, on=False)  # or new workers would claim what the dead ones have left
         self._on.stack.kill(f"worker-{B}")
 
     def _replaced(self) -> None:
         self._on.standins.change({B: {"median": 0.8, "sigma": 0.5}})
-        self._on.stack.brandvane("platform", "rate", B, "default")
+        self._on.stack.brandvane("platform", "rate", B, "default", "--yes")
         try:
             self._end("killed")
         finally:
@@ -207,14 +207,14 @@ class Causes:
 
     def _too_early(self) -> None:
         """120 calls at one in five seconds, to be over in five minutes: half of them will not have been asked by then."""
-        self._on.stack.brandvane("platform", "rate", C, "0.2")
+        self._on.stack.brandvane("platform", "rate", C, "0.2", "--yes")
         self._on.push(20, 6)
         self._run["late"] = self._on.start(C, 120)
         self._on.stack.brandvane("run", "deadline", self._run["late"], "+5m")
 
     def _no_deadline(self) -> None:
         self._end("late")
-        self._on.stack.brandvane("platform", "rate", C, "default")
+        self._on.stack.brandvane("platform", "rate", C, "default", "--yes")
 
     # ---------------------------------------------------------------------------------------------- third act
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from itertools import pairwise
 
-from brandvane.control import Control, Pause
+from brandvane.control import Act, Control, Pause
 from brandvane.pacing import Limits, Want, grant
 from contract.samples import NOW
 from contract.worlds import World, unique
@@ -31,6 +31,8 @@ async def test_a_stored_item_reads_back_as_it_was_with_the_next_revision(world: 
         day_calls=12,
         day_microusd=10**12 + 1,
         hold_s=31.25,
+        rated=Act("rate 3", "operator ada", "", NOW + 0.3),
+        resumed=Act("resume", "operator bob", "paid", NOW + 0.4),
     )
     assert await world.control.replace(fresh, new) is None
     assert await world.control.read(fresh.platform) == replace(new, revision=1)

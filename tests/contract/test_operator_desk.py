@@ -23,6 +23,7 @@ from brandvane.cli.platform_commands import platform as platforms
 from brandvane.cli.redrive_command import redrive
 from brandvane.cli.retry_command import retry
 from brandvane.cli.run_commands import run as runs
+from brandvane.cli.task_commands import task as task_of_operator
 from brandvane.engine.redrive import dead_letter_queues
 from brandvane.messages import CallMessage
 from brandvane.ports import Envelope
@@ -148,10 +149,13 @@ def test_status_retry_and_cancel_see_the_same_run(stack: _Stack) -> None:
     before = stack.json(runs, "status", "seen")
     stack.json(retry, "seen", "--yes")
     after = stack.json(runs, "status", "seen")
+    life = stack.json(task_of_operator, "show", tasks[1].task_id)
     cancelled = stack.json(runs, "cancel", "seen", "--yes")
 
     assert (before["results"], before["unfinished"]) == (2, {"PENDING": 5, "RUNNING": 1})
     assert (after["results"], after["unfinished"], after["pass"]) == (1, {"PENDING": 6, "RUNNING": 1}, 2)
+    assert (life["record"]["state"], life["record"]["round"]) == ("PENDING", 2)
+    assert [(each["round"], each["outcome"]) for each in life["results"]] == [(1, "expired")]
     assert (cancelled["state"], cancelled["tasks_left"]) == ("CANCELLED", 7)
     assert "seen" in stack.say(runs, "list").stdout
 
@@ -159,8 +163,8 @@ def test_status_retry_and_cancel_see_the_same_run(stack: _Stack) -> None:
 def test_a_platform_is_paused_and_resumed(stack: _Stack) -> None:
     stack.push(GIVEN)
 
-    paused = stack.json(platforms, "pause", "openai", "--why", "invoice")
-    resumed = stack.json(platforms, "resume", "openai")
+    paused = stack.json(platforms, "pause", "openai", "--why", "invoice", "--yes")
+    resumed = stack.json(platforms, "resume", "openai", "--yes")
 
     assert paused["paused"]["why"] == "invoice"
     assert (resumed["paused"], resumed["deployed"]["slots"]) == (None, 10)

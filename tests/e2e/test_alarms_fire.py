@@ -89,10 +89,10 @@ def test_a_dead_letter_fires_its_alarm_until_it_is_gone(
 
 
 def test_a_pause_fires_the_alarm_of_its_platform_and_of_no_other(deployed: DeployedStack, tower: Watchtower) -> None:
-    deployed.brandvane("platform", "pause", "hunyuan", "--why", "a test")
+    deployed.brandvane("platform", "pause", "hunyuan", "--why", "a test", "--yes")
     paused = swept(deployed, tower, "hunyuan-platform-paused", 1.0)
     other = tower.samples("openai-platform-paused")[-1]
-    deployed.brandvane("platform", "resume", "hunyuan")
+    deployed.brandvane("platform", "resume", "hunyuan", "--yes")
     resumed = swept(deployed, tower, "hunyuan-platform-paused", 0.0)
     assert fires(tower, "hunyuan-platform-paused", paused)
     assert not fires(tower, "hunyuan-platform-paused", resumed)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brandvane.aws.items import Unreadable, item_of, record_of, value_of
-from brandvane.control import Pause
+from brandvane.control import Act, Control, Pause
 from brandvane.task import Outcome, State
 
 
@@ -94,6 +94,17 @@ def test_a_value_of_an_unknown_type_cannot_be_stored() -> None:
 
 def test_attributes_that_are_not_known_are_left_out() -> None:
     assert record_of(Sample, {**item_of(SAMPLE), "novelty": {"S": "x"}}, v=1) == SAMPLE
+
+
+def test_a_control_item_from_before_acts_were_kept_has_none() -> None:
+    acted = Control(
+        "p", rate_override=3.0, rated=Act("rate 3", "ada", "429s", 1.5), resumed=Act("resume", "bob", "", 2.5)
+    )
+    item = item_of(acted)
+
+    assert record_of(Control, item, v=1) == acted
+    old = {name: value for name, value in item.items() if name not in ("rated", "resumed")}
+    assert record_of(Control, old, v=1) == replace(acted, rated=None, resumed=None)
 
 
 def test_a_missing_number_is_named() -> None:

@@ -1,4 +1,4 @@
-"""``brandvane retry``: is it said what will be asked again, and what cannot be?"""
+"""``brandvane run retry-failed``, and ``retry``, its former name: is it said what will be asked again, and what cannot be?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from brandvane.cli.retry_command import retry
+from brandvane.cli.run_commands import run
 from brandvane.run import RunState
 from brandvane.task import Outcome, State, Task
 from builders import NOW, catalogue, platform, run_of
@@ -38,6 +39,28 @@ def test_retry_says_how_many_and_what_cost_and_asks() -> None:
     assert "Ask 3 tasks of day again (2 expired, 1 timeout), about $0.0240 (estimate" in result.stderr
     assert result.exit_code == 1
     assert _states(here, tasks[1:4]) == [State.FAILED] * 3
+
+
+def test_a_dry_run_says_the_same_and_reopens_nothing() -> None:
+    here, tasks = _office()
+
+    result = here.say(run, "retry-failed", "day", "--dry-run")
+    told = here.json(run, "retry-failed", "day", "--dry-run", "--outcome", "expired")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("would ask 3 tasks of day again (2 expired, 1 timeout), about $0.0240 (estimate")
+    assert (told["dry_run"], told["found"], told["reopened"], told["pass"]) == (True, 2, 0, 1)
+    assert _states(here, tasks[1:4]) == [State.FAILED] * 3
+
+
+def test_the_command_of_the_run_and_its_former_name_do_the_same() -> None:
+    here, tasks = _office()
+
+    told = here.json(run, "retry-failed", "day", "--outcome", "timeout", "--yes")
+
+    assert told["tasks"] == {tasks[1].task_id: "reopened"}
+    assert retry.hidden
+    assert [each.opts for each in retry.params] == [each.opts for each in run.commands["retry-failed"].params]
 
 
 def test_a_yes_reopens_every_failed_task() -> None:

@@ -57,6 +57,27 @@ def test_where_nobody_can_be_asked_cancelling_needs_yes() -> None:
     assert done["estimate"]["usd"] == 0.088
 
 
+def test_a_dry_run_tells_what_would_be_cancelled_and_cancels_nothing() -> None:
+    here = _office()
+
+    result = here.say(run, "cancel", "day", "--dry-run")
+    told = here.json(run, "cancel", "day", "--dry-run")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        "would cancel day: 20 tasks of 20 have not ended; their calls would cost about $0.0880"
+    )
+    assert (told["dry_run"], told["state"], told["tasks_left"]) == (True, "OPEN", 20)
+    assert here.world.runs.runs["day"].state is RunState.OPEN
+
+
+def test_a_dry_run_of_a_run_that_has_ended_says_so() -> None:
+    result = _office(state=RunState.REPORTED).say(run, "cancel", "day", "--dry-run")
+
+    assert result.exit_code == 1
+    assert "run day is REPORTED: there is nothing to cancel" in result.stderr
+
+
 def test_a_run_that_is_cancelled_already_is_said_to_be() -> None:
     here = _office(state=RunState.CANCELLED, cancelled_at=NOW - 60)
 
@@ -108,7 +129,7 @@ def test_a_deadline_before_the_last_planned_task_says_so() -> None:
 def test_a_deadline_moved_after_it_had_passed_says_how_to_ask_expired_tasks_again() -> None:
     result = _office(deadline=NOW - 60, swept=True).say(run, "deadline", "day", "+1h")
 
-    assert "brandvane retry day --outcome expired" in result.stdout
+    assert "brandvane run retry-failed day --outcome expired" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ async def test_a_letter_of_a_newer_release_is_neither_redriven_nor_discarded() -
     assert letter.action is Action.NEWER
     assert await letters.redrive(CALLS) == []
     with pytest.raises(Refusal, match="newer release"):
-        await letters.discard(CALLS, letter.message.message_id)
+        await letters.discard(CALLS, {letter.message.message_id})
     assert len(await world.queue.receive(CALLS, 10)) == 1
 
 
@@ -212,16 +212,40 @@ async def test_a_letter_of_a_record_of_a_newer_release_stays() -> None:
     assert _actions(await _letters(world).look(CALLS)) == [Action.NEWER]
 
 
+async def test_only_the_letters_that_are_named_are_redriven_and_those_that_came_meanwhile_stay() -> None:
+    record = task(State.DISPATCHED)
+    world = await _world(record)
+    await _send(world, CALLS, _call(record))
+    (seen,) = await _letters(world).look(CALLS)
+    await _send(world, CALLS, _call(record))
+
+    handled = await _letters(world).redrive(CALLS, {seen.message.message_id})
+
+    assert [letter.message.message_id for letter in handled] == [seen.message.message_id]
+    assert len(await world.queue.receive(CALLS, 10)) == 1
+
+
+async def test_several_letters_are_discarded_at_once() -> None:
+    world = await _world()
+    await _send(world, CALLS, "one", "two", "three")
+    letters = _letters(world)
+    first, _, third = await letters.look(CALLS)
+
+    gone = await letters.discard(CALLS, {first.message.message_id, third.message.message_id})
+
+    assert [letter.message.body for letter in gone] == ["one", "three"]
+    assert [message.body for message in await world.queue.receive(CALLS, 10)] == ["two"]
+
+
 async def test_discarding_deletes_one_letter_and_shows_the_others_again() -> None:
     world = await _world()
     await _send(world, CALLS, "one", "two")
     letters = _letters(world)
     first, second = await letters.look(CALLS)
 
-    gone = await letters.discard(CALLS, first.message.message_id)
+    gone = await letters.discard(CALLS, {first.message.message_id})
 
-    assert gone is not None
-    assert gone.message.body == "one"
+    assert [letter.message.body for letter in gone] == ["one"]
     assert [message.message_id for message in await world.queue.receive(CALLS, 10)] == [second.message.message_id]
 
 
@@ -229,7 +253,7 @@ async def test_discarding_what_is_not_there_changes_nothing() -> None:
     world = await _world()
     await _send(world, CALLS, "one")
 
-    assert await _letters(world).discard(CALLS, "message-99") is None
+    assert await _letters(world).discard(CALLS, {"message-99"}) == []
     assert len(await world.queue.receive(CALLS, 10)) == 1
 
 
@@ -239,7 +263,7 @@ async def test_an_answer_in_a_discarded_letter_is_kept() -> None:
     letters = _letters(world)
     (letter,) = await letters.look(WRITEBACK)
 
-    await letters.discard(WRITEBACK, letter.message.message_id)
+    await letters.discard(WRITEBACK, {letter.message.message_id})
 
     assert world.blobs.objects == {late_key("r1", "t", "attempt-1"): b"packed"}
     assert await world.queue.depth(WRITEBACK) == 0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
 from brandvane.engine.refusal import NoSuchRun, Refusal
-from brandvane.engine.reopen_failed import Ending, FailedTasks, Finding, Wanted
+from brandvane.engine.reopen_failed import Ending, FailedTasks, Finding, Reopened, Wanted
 from brandvane.ports import Unavailable
-from brandvane.result import row_of
+from brandvane.result import ResultRow, row_of
 from brandvane.run import Run, RunState
 from brandvane.simulation.memory_world import ManualClock, MemoryWorld
 from brandvane.task import RECORD_VERSION, Outcome, State, Task, bucket_of
@@ -99,6 +100,29 @@ async def test_a_task_that_was_named_and_has_an_answer_or_is_unfinished_or_unkno
         (tasks[2].task_id, Finding.ANSWERED),
         ("f" * 32, Finding.UNKNOWN),
     ]
+
+
+async def test_a_task_that_was_named_is_found_by_its_record_and_no_row_is_read() -> None:
+    world, tasks = await _world(Outcome.TIMEOUT)
+
+    class Unread(Faulty):
+        def bucket(self, run_id: str, bucket: int) -> AsyncIterator[ResultRow]:
+            raise AssertionError("rows were read")
+
+    use = _failed_tasks(world, results=Unread(world.results, {}))
+    found = await use.find("day", Wanted((tasks[0].task_id,)))
+
+    assert await use.reopen(found) == Reopened(world.runs.runs["day"], {tasks[0].task_id: Ending.REOPENED})
+
+
+async def test_what_failed_calls_brought_is_not_kept_while_tasks_are_looked_for() -> None:
+    world, tasks = await _world(Outcome.TIMEOUT)
+    row = row_of(tasks[0], NOW)
+    world.results.rows[row.pk, row.sk] = replace(row, answer=b"packed")
+
+    found = await _failed_tasks(world).find("day", Wanted())
+
+    assert [each.row.answer for each in found.ready if each.row is not None] == [None]
 
 
 async def test_a_failed_task_of_another_run_is_unknown_here() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brandvane.control import Control, Pause, paused, rate_changed, resumed
+from brandvane.control import Act, Control, Pause, paused, rate_changed, resumed, target_paused
 from brandvane.pacing import (
     Fit,
     Grant,
@@ -175,6 +175,41 @@ def test_another_rate_begins_an_epoch_and_forgets_the_lowered_factor() -> None:
 def test_a_pause_until_a_person_resumes_is_never_shortened() -> None:
     control = paused(Control("p"), Pause("auth_error", "worker", NOW))
     assert paused(control, Pause("quota_exhausted", "worker", NOW, NOW + 60)) == control
+
+
+MAINTENANCE = Pause("maintenance", "operator ada", NOW, NOW + 36_000)
+
+
+@pytest.mark.parametrize("ends", [NOW + 7200, NOW + 36_000])
+def test_a_pause_that_ends_no_later_neither_shortens_the_one_there_nor_replaces_its_reason(ends: float) -> None:
+    control = Control("p", paused=MAINTENANCE, targets={"p/m1": MAINTENANCE}, epoch=4)
+    shorter = Pause("quota_exhausted", "worker", NOW + 5, ends)
+
+    assert paused(control, shorter) == control
+    assert target_paused(control, "p/m1", shorter) == control
+
+
+@pytest.mark.parametrize("ends", [NOW + 36_001, None])
+def test_a_pause_that_ends_later_replaces_the_one_there_with_its_reason(ends: float | None) -> None:
+    control = Control("p", paused=MAINTENANCE, targets={"p/m1": MAINTENANCE}, epoch=4)
+    longer = Pause("budget", "worker", NOW + 5, ends)
+
+    assert (paused(control, longer).paused, paused(control, longer).epoch) == (longer, 5)
+    assert target_paused(control, "p/m1", longer).targets == {"p/m1": longer}
+
+
+def test_a_pause_of_another_target_is_no_reason_to_leave_one_out() -> None:
+    control = Control("p", targets={"p/m1": MAINTENANCE})
+    shorter = Pause("model_gone", "worker", NOW, NOW + 60)
+
+    assert target_paused(control, "p/m2", shorter).targets == {"p/m1": MAINTENANCE, "p/m2": shorter}
+
+
+def test_who_resumed_and_who_stated_the_rate_are_kept_apart() -> None:
+    lifted, slowed = Act("resume", "operator ada", "paid", NOW), Act("rate 3", "operator bob", "429s", NOW + 1)
+    after = rate_changed(resumed(Control("p"), NOW, lifted), 3.0, NOW + 1, slowed)
+
+    assert (after.resumed, after.rated) == (lifted, slowed)
 
 
 def test_a_pause_holds_until_its_end() -> None:

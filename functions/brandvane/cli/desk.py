@@ -24,6 +24,7 @@ from brandvane.aws.result_store import DynamoResultStore
 from brandvane.aws.run_store import DynamoRunStore
 from brandvane.aws.stat_store import DynamoStatStore
 from brandvane.aws.system import SystemClock, system_rng
+from brandvane.aws.task_rows import DynamoTaskRows
 from brandvane.aws.task_store import DynamoTaskStore
 from brandvane.cli.alarm_reader import AlarmReader, CloudWatchAlarms
 from brandvane.cli.aws_context import AwsContext, aws_options
@@ -45,6 +46,7 @@ from brandvane.ports import (
     Deployment,
     Functions,
     ResultStore,
+    RowReader,
     RunStore,
     StatStore,
     TaskQueue,
@@ -79,6 +81,7 @@ class Desk:
     tasks: TaskStore
     runs: RunStore
     results: ResultStore
+    rows: RowReader
     controls: ControlStore
     stats: StatStore
     catalogues: CatalogueStore
@@ -195,6 +198,7 @@ def desk_of(aws: AwsContext) -> Desk:
         tasks=DynamoTaskStore(clients=clients, tables=tables),
         runs=DynamoRunStore(clients=clients, tables=tables),
         results=DynamoResultStore(clients=clients, tables=tables, keep_days=ROWS_KEPT_DAYS),
+        rows=DynamoTaskRows(clients=clients, tables=tables),
         controls=DynamoControlStore(clients=clients, tables=tables),
         stats=DynamoStatStore(clients=clients, tables=tables),
         catalogues=S3CatalogueStore(s3=clients.s3, bucket=bucket),

@@ -23,13 +23,18 @@ COMMANDS = {
     "mentions": ("mentions_commands", "mentions", "See what answers mention and why; put it right."),
     "errors": ("errors_commands", "errors", "See how responses of AI platforms are read."),
     "reparse": ("reparse_command", "reparse", "Read a run's answers anew, asking no platform."),
-    "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),
-    "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
+    "task": ("task_commands", "task", "See the whole life of a task; ask it again."),
+    "dead-letters": ("dead_letters_commands", "dead_letters", "See dead letters, send them back or delete them."),
     "local": ("local_commands", "local", "Keep a whole stack on this machine, to play with."),
     "demo": ("demo_command", "demo", "Show everything once, on this machine."),
     "chaos": ("chaos_command", "chaos", "Kill a local stack's workers while they work, and count."),
     "simulate": ("simulate_command", "simulate", "Run the engine through days of faults in virtual time."),
     "stand-in": ("standin_command", "stand_in", "Serve simulated AI platforms."),
+}
+# former names, which work and are not shown
+FORMER = {
+    "retry": ("retry_command", "retry", "Ask a run's failed tasks again."),
+    "redrive": ("redrive_command", "redrive", "Look at dead letters and send them back."),
 }
 
 
@@ -46,9 +51,10 @@ class LazyGroup(click.Group):
         Raises:
             CliError: a package it needs is not installed.
         """
-        if cmd_name not in COMMANDS:
+        found = COMMANDS.get(cmd_name) or FORMER.get(cmd_name)
+        if found is None:
             return None
-        module, attribute, _ = COMMANDS[cmd_name]
+        module, attribute, _ = found
         try:
             command = getattr(import_module(f"brandvane.cli.{module}"), attribute)
         except ModuleNotFoundError as error:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brandvane import breaker
 from brandvane.catalogue import PlatformSettings
 from brandvane.cli.lookup import KnownPlatform
 from brandvane.cli.view import dollars, table
-from brandvane.cli.when import iso, local
-from brandvane.control import Control, Pause
+from brandvane.cli.when import iso, local, span
+from brandvane.control import Act, Control, Pause
 
 DEFAULTS = "default"  # the value stands in no file
 OVERRIDE = "platform rate"
@@ -59,6 +60,22 @@ def pause_text(pause: Pause, time_zone: str) -> str:
     return f"paused by {pause.who} ({pause.why}) since {local(pause.since, time_zone)}, {until}"
 
 
+def act_text(act: Act, time_zone: str) -> str:
+    """What, by whom, why, when."""
+    return f"{act.what} by {act.who} ({act.why}) at {local(act.at, time_zone)}"
+
+
+def breaker_text(control: Control, now: float, time_zone: str) -> str:
+    """How an open breaker stands, and when it lets the next call through."""
+    since = control.breaker_at - control.breaker_wait_s
+    held = f"too many calls failed: its breaker is open since {local(since, time_zone)}, waits {span(control.breaker_wait_s)}"
+    if control.probe_owner and now < control.probe_until:
+        return f"{held}; a probe is under way, until {local(control.probe_until, time_zone)} at most"
+    if now < control.breaker_at:
+        return f"{held}; next probe {local(control.breaker_at, time_zone)}"
+    return f"{held}; its next task is the probe"
+
+
 def facts_lines(facts: Sequence[PlatformFacts]) -> list[str]:
     """All platforms for people: one row each, then what holds them up."""
     header = ("platform", "calls/s", "from", "in flight", "slots", "calls today", "spent today", "state")
@@ -67,9 +84,12 @@ def facts_lines(facts: Sequence[PlatformFacts]) -> list[str]:
         if each.pause is not None:
             lines.append(f"{each.known.name}: {pause_text(each.pause, each.time_zone)}")
         lines += [f"{target}: {pause_text(pause, each.time_zone)}" for target, pause in each.targets.items()]
+        if breaker.is_open(each.control):
+            lines.append(f"{each.known.name}: {breaker_text(each.control, each.now, each.time_zone)}")
         if each.control.factor < 1.0:
             lowered = f"lowered to {each.control.factor:.0%} of its rate after refusals"
             lines.append(f"{each.known.name}: {lowered}, given back 5 % a minute")
+        lines += [f"{each.known.name}: {act_text(act, each.time_zone)}" for act in _acts(each.control)]
         lines += [f"{each.known.name}: {budget}" for budget in _budgets(each)]
     return lines
 
@@ -103,7 +123,13 @@ def _state(each: PlatformFacts) -> str:
         return "no worker is deployed"
     if each.known.settings is None:
         return "not in the monitor"
+    if breaker.is_open(each.control):
+        return "breaker open"
     return "some models paused" if each.targets else "asked"
+
+
+def _acts(control: Control) -> list[Act]:
+    return [act for act in (control.rated, control.resumed) if act is not None]
 
 
 def _budgets(each: PlatformFacts) -> list[str]:
@@ -140,6 +166,9 @@ def facts_document(each: PlatformFacts) -> dict[str, Any]:
         "day_usd": round(each.day_usd, 6),
         "paused": None if each.pause is None else _pause_document(each.pause),
         "paused_targets": {target: _pause_document(pause) for target, pause in each.targets.items()},
+        "breaker": _breaker_document(each),
+        "rated": _act_document(each.control.rated),
+        "resumed": _act_document(each.control.resumed),
     }
     if settings is not None:
         for field in ("in_flight", "day_calls", "day_budget_usd"):
@@ -151,3 +180,20 @@ def facts_document(each: PlatformFacts) -> dict[str, Any]:
 
 def _pause_document(pause: Pause) -> dict[str, Any]:
     return {"why": pause.why, "who": pause.who, "since": iso(pause.since), "until": iso(pause.until)}
+
+
+def _act_document(act: Act | None) -> dict[str, Any] | None:
+    return None if act is None else {"what": act.what, "who": act.who, "why": act.why, "at": iso(act.at)}
+
+
+def _breaker_document(each: PlatformFacts) -> dict[str, Any] | None:
+    """None while it is closed."""
+    control = each.control
+    if not breaker.is_open(control):
+        return None
+    return {
+        "since": iso(control.breaker_at - control.breaker_wait_s),
+        "wait_s": control.breaker_wait_s,
+        "next_probe": iso(breaker.held_until(control)),
+        "probing": bool(control.probe_owner) and each.now < control.probe_until,
+    }

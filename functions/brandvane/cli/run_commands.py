@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from brandvane.cli.retry_command import retry_failed
 from brandvane.cli.run_end import cancel, deadline
 from brandvane.cli.run_files import report, results
 from brandvane.cli.run_show import list_runs, status, watch
@@ -15,5 +16,5 @@ def run() -> None:
     """Start, watch and end runs."""
 
 
-for _command in (start, status, watch, list_runs, cancel, deadline, report, results):
+for _command in (start, status, watch, list_runs, cancel, deadline, retry_failed, report, results):
     run.add_command(_command)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
+from brandvane.cli.consent import Consent, consent_options
 from brandvane.cli.desk import Desk, desk_options
+from brandvane.cli.errors import CliError
 from brandvane.cli.estimate import BASIS, Estimate, estimate, planned_calls
 from brandvane.cli.lookup import instant_given, run_named
 from brandvane.cli.run_plan_view import estimate_document, last_planned
 from brandvane.cli.run_view import run_document
-from brandvane.cli.view import ask, dollars, number, say, say_json
+from brandvane.cli.view import dollars, number, say, say_json
 from brandvane.cli.when import FORMS, local, span
 from brandvane.engine.cancel import cancel as cancel_run
 from brandvane.engine.deadline import move_deadline
@@ -25,10 +28,10 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print a JSON docum
 
 @click.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@consent_options
 @_JSON
 @desk_options
-def cancel(run_id: str, yes: bool, as_json: bool, desk: Desk) -> None:
+def cancel(run_id: str, consent: Consent, as_json: bool, desk: Desk) -> None:
     """End a run.
 
     No call starts any more, calls under way are let finish, every task that is left ends as cancelled. A
@@ -40,17 +43,16 @@ def cancel(run_id: str, yes: bool, as_json: bool, desk: Desk) -> None:
         left, cost = desk.run(_left(desk, run))
         tasks = f"{number(left, 'task')} of {run.total:,}"
         price = f"their calls would cost about {dollars(cost.total_usd)} ({BASIS})"
-        ask(f"Cancel {run_id}? {tasks} have not ended; {price}.", yes=yes, interactive=desk.interactive)
+        details = f"{tasks} have not ended; {price}."
+        if not consent.given(f"cancel {run_id}", details, interactive=desk.interactive, quiet=as_json):
+            if as_json:
+                say_json(_document(run, left, cost, already=False, dry_run=True))
+            return
+    if consent.dry_run:
+        raise CliError(f"run {run_id} is {run.state}: there is nothing to cancel")
     ended = desk.run(cancel_run(run_id, runs=desk.runs, clock=desk.clock, telemetry=desk.telemetry))
     if as_json:
-        say_json(
-            {
-                **run_document(ended.run),
-                "already_cancelled": ended.already,
-                "tasks_left": left,
-                "estimate": estimate_document(cost),
-            }
-        )
+        say_json(_document(ended.run, left, cost, already=ended.already, dry_run=False))
     elif ended.already:
         say(f"run {run_id} has been cancelled before; nothing was changed")
     else:
@@ -58,6 +60,11 @@ def cancel(run_id: str, yes: bool, as_json: bool, desk: Desk) -> None:
             f"run {run_id} is cancelled: {number(left, 'task')} not asked, about {dollars(cost.total_usd)} not spent",
             "the scanner ends them within a minute or two; calls under way are let finish",
         )
+
+
+def _document(run: Run, left: int, cost: Estimate, *, already: bool, dry_run: bool) -> dict[str, Any]:
+    told = {"already_cancelled": already, "tasks_left": left, "estimate": estimate_document(cost), "dry_run": dry_run}
+    return {**run_document(run), **told}
 
 
 async def _left(desk: Desk, run: Run) -> tuple[int, Estimate]:
@@ -98,5 +105,5 @@ def deadline(run_id: str, when: str, as_json: bool, desk: Desk) -> None:
     if moved.before <= now:
         say(
             "tasks that the old deadline has ended stay ended; to ask them again:"
-            f" brandvane retry {run_id} --outcome {Outcome.EXPIRED}"
+            f" brandvane run retry-failed {run_id} --outcome {Outcome.EXPIRED}"
         )

@@ -8,7 +8,7 @@ from itertools import count
 
 from brandvane import breaker, pacing
 from brandvane import control as controls_of
-from brandvane.control import Control, Pause
+from brandvane.control import Act, Control, Pause
 from brandvane.pacing import Grant, Limits, Want
 from brandvane.ports import Clock, ControlStore, Telemetry, Unavailable
 
@@ -117,14 +117,14 @@ class Limiter:
             told = {"why": pause.why, "who": pause.who, "until": pause.until}
             self._telemetry.event("paused", platform=platform, target=target, **told)
 
-    async def resume(self, platform: str) -> None:
-        """Lift every pause of a platform; a new epoch begins."""
+    async def resume(self, platform: str, act: Act | None = None) -> None:
+        """Lift every pause of a platform and close its breaker; a new epoch begins. ``act`` says who did it and why."""
         # The time is taken for each try: slots that others got while this one came too late count from now.
-        await self.change(platform, lambda item: controls_of.resumed(item, self._clock.now()))
+        await self.change(platform, lambda item: controls_of.resumed(item, self._clock.now(), act))
 
-    async def set_rate(self, platform: str, rate: float | None) -> None:
-        """State another rate (calls a second; None: the configured one); a new epoch begins."""
-        await self.change(platform, lambda item: controls_of.rate_changed(item, rate, self._clock.now()))
+    async def set_rate(self, platform: str, rate: float | None, act: Act | None = None) -> None:
+        """State another rate (calls a second; None: the configured one); a new epoch begins. ``act`` says who did it and why."""
+        await self.change(platform, lambda item: controls_of.rate_changed(item, rate, self._clock.now(), act))
 
     async def restore(self, platform: str, minutes: float) -> None:
         """Give a lowered rate back, 5 % of the stated one a minute."""

@@ -8,7 +8,7 @@ queue. Every other letter is shown, and discarded when an operator says so.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -113,8 +113,8 @@ class DeadLetters:
         async with contextlib.aclosing(self._letters(queue, set())) as letters:
             return [letter async for letter in letters]
 
-    async def redrive(self, queue: str) -> list[Letter]:
-        """Do with every letter what its action says; returns those that are gone from the queue.
+    async def redrive(self, queue: str, only: Collection[str] | None = None) -> list[Letter]:
+        """Do with every letter, or ``only`` with these, what its action says; returns those that are gone from the queue.
 
         Raises:
             Unavailable: the queue refuses, or the table; letters that were not dealt with stay.
@@ -123,6 +123,8 @@ class DeadLetters:
         handled = []
         async with contextlib.aclosing(self._letters(queue, done)) as letters:
             async for letter in letters:
+                if only is not None and letter.message.message_id not in only:
+                    continue
                 if await self._redrive(letter):
                     await self._queue.delete(queue, letter.message.receipt)
                     done.add(letter.message.message_id)
@@ -144,26 +146,30 @@ class DeadLetters:
             return envelope.id in await self._queue.send(WRITEBACK_QUEUE, [envelope])
         return letter.action is Action.DELETE
 
-    async def discard(self, queue: str, message_id: str) -> Letter | None:
-        """Delete one letter; None when it is not there. An answer that it carries is kept under ``late/`` first.
+    async def discard(self, queue: str, message_ids: Collection[str]) -> list[Letter]:
+        """Delete letters; returns those that were there. An answer that one carries is kept under ``late/`` first.
 
         Raises:
-            Refusal: a newer release wrote it.
-            Unavailable: the queue refuses, or the bucket; the letter stays.
+            Refusal: a newer release wrote one of them.
+            Unavailable: the queue refuses, or the bucket; letters that were not dealt with stay.
         """
         done: set[str] = set()
+        gone = []
         async with contextlib.aclosing(self._letters(queue, done)) as letters:
             async for letter in letters:
-                if letter.message.message_id != message_id:
+                message_id = letter.message.message_id
+                if message_id not in message_ids:
                     continue
                 if letter.action is Action.NEWER:
                     raise Refusal(f"letter {message_id} was written by a newer release and is left to it")
                 await self._keep_answer(letter)
                 await self._queue.delete(queue, letter.message.receipt)
                 done.add(message_id)
+                gone.append(letter)
                 self._telemetry.event("discarded", queue=queue, message_id=message_id, task_id=letter.task_id)
-                return letter
-        return None
+                if len(done) == len(message_ids):
+                    break
+        return gone
 
     async def _keep_answer(self, letter: Letter) -> None:
         message = letter.write_back

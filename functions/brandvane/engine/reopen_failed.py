@@ -1,7 +1,7 @@
 """Which failed tasks of a run can be asked again, and how is it done? Each in one transaction over record, row and run.
 
-FAILED rows are found in the run's result buckets; what is reopened is the record, which may be gone: finished records are kept
-for some days only. A task whose row is there and whose record is not stays as it is.
+FAILED rows are found in the run's result buckets, single tasks by their records; what is reopened is the record, which may be
+gone: finished records are kept for some days only. A task whose row is there and whose record is not stays as it is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from brandvane.engine.refusal import NoSuchRun, Refusal
@@ -25,7 +25,7 @@ from brandvane.ports import (
     Telemetry,
     Unavailable,
 )
-from brandvane.result import ResultRow
+from brandvane.result import ResultRow, row_of
 from brandvane.run import Run, RunState
 from brandvane.task import ANSWERED, BUCKETS, FINISHED, RECORD_VERSION, Outcome, State, Task
 
@@ -149,37 +149,48 @@ class FailedTasks:
                 f"run {run_id} was cancelled and some of its tasks have not ended yet: try again in a minute"
                 f" ('brandvane run status {run_id}' shows them)"
             )
-        rows = [row for bucket in await self._buckets(run_id) for row in bucket if wanted.takes(row)]
-        rows.sort(key=lambda row: (row.platform, row.planned_time, row.task_id))
-        candidates = await self._each([(row.task_id, row) for row in rows])
-        named = dict.fromkeys(wanted.task_ids)
-        missing = [task_id for task_id in named if task_id not in {row.task_id for row in rows}]
-        candidates += [self._of_run(each, run_id) for each in await self._each([(name, None) for name in missing])]
-        return Found(run, tuple(candidates))
+        if wanted.task_ids:
+            return Found(run, tuple(await self._named(run_id, wanted)))
+        rows = await self._rows(run_id, wanted)
+        tasks = await self._records([row.task_id for row in rows])
+        return Found(run, tuple(_candidate(row, task) for row, task in zip(rows, tasks, strict=True)))
 
-    async def _buckets(self, run_id: str) -> list[list[ResultRow]]:
+    async def _named(self, run_id: str, wanted: Wanted) -> list[Candidate]:
+        """Tasks by their records, which say all that a row does; rows are read only for those whose record is gone."""
+        names = tuple(dict.fromkeys(wanted.task_ids))
+        tasks = await self._records(names)
+        rows = {row.task_id: row for row in await self._rows(run_id, wanted)} if None in tasks else {}
+        now = self._clock.now()
+        found = []
+        for task_id, task in zip(names, tasks, strict=True):
+            if task is None:
+                row = rows.get(task_id)
+                found.append(Candidate(task_id, Finding.UNKNOWN) if row is None else _candidate(row, None))
+            elif task.run_id != run_id:
+                found.append(Candidate(task_id, Finding.UNKNOWN))
+            else:
+                found.append(_of_record(task, wanted, now))
+        return found
+
+    async def _rows(self, run_id: str, wanted: Wanted) -> list[ResultRow]:
+        """A run's rows that are wanted, without what failed calls brought."""
+
         async def failed(bucket: int) -> list[ResultRow]:
-            return [row async for row in self._results.bucket(run_id, bucket) if row.outcome not in ANSWERED]
+            rows = self._results.bucket(run_id, bucket)
+            return [replace(row, answer=None) async for row in rows if wanted.takes(row)]
 
-        return await asyncio.gather(*(failed(bucket) for bucket in range(BUCKETS)))
+        buckets = await asyncio.gather(*(failed(bucket) for bucket in range(BUCKETS)))
+        found = [row for bucket in buckets for row in bucket]
+        return sorted(found, key=lambda row: (row.platform, row.planned_time, row.task_id))
 
-    async def _each(self, pairs: Sequence[tuple[str, ResultRow | None]]) -> list[Candidate]:
+    async def _records(self, task_ids: Sequence[str]) -> list[Task | None]:
         gate = asyncio.Semaphore(AT_ONCE)
 
-        async def one(task_id: str, row: ResultRow | None) -> Candidate:
+        async def one(task_id: str) -> Task | None:
             async with gate:
-                task = await self._tasks.get(task_id)
-            return Candidate(task_id, _finding(task, row), row, task)
+                return await self._tasks.get(task_id)
 
-        return list(await asyncio.gather(*(one(*pair) for pair in pairs)))
-
-    @staticmethod
-    def _of_run(candidate: Candidate, run_id: str) -> Candidate:
-        """A task that was named and has no failed row: one of another run, or one that the filters leave out, is unknown here."""
-        task = candidate.task
-        if task is None or task.run_id != run_id or candidate.finding is Finding.READY:
-            return Candidate(candidate.task_id, Finding.UNKNOWN)
-        return candidate
+        return list(await asyncio.gather(*(one(task_id) for task_id in task_ids)))
 
     async def reopen(self, found: Found, deadline: float | None = None) -> Reopened:
         """Plan every ready task anew, one after the other (each changes the run), and wake the dispatcher.
@@ -217,11 +228,24 @@ class FailedTasks:
         return Ending.REOPENED if done else Ending.CHANGED
 
 
-def _finding(task: Task | None, row: ResultRow | None) -> Finding:
-    if task is None:
-        return Finding.GONE if row is not None else Finding.UNKNOWN
+def _candidate(row: ResultRow, task: Task | None) -> Candidate:
+    return Candidate(row.task_id, Finding.GONE if task is None else _finding(task), row, task)
+
+
+def _of_record(task: Task, wanted: Wanted, now: float) -> Candidate:
+    """A task that was named, as its record has it; one that the filters leave out is unknown here."""
+    finding = _finding(task)
+    if finding is not Finding.READY:
+        return Candidate(task.task_id, finding, None, task)
+    row = replace(row_of(task, now), answer=None)
+    if not wanted.takes(row):
+        return Candidate(task.task_id, Finding.UNKNOWN)
+    return Candidate(task.task_id, finding, row, task)
+
+
+def _finding(task: Task) -> Finding:
     if task.v > RECORD_VERSION:
         return Finding.NEWER
     if task.state not in FINISHED:
         return Finding.UNFINISHED
-    return Finding.READY if task.state is State.FAILED else Finding.ANSWERED
+    return Finding.READY if task.state is State.FAILED and task.outcome is not None else Finding.ANSWERED
