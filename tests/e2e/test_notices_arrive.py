@@ -59,6 +59,6 @@ def test_an_alarm_that_fires_is_read_in_the_chat(deployed: DeployedStack, chat: 
 
     text = next(text for text in chat.texts if "Dead letters" in text)
     assert text.splitlines()[0] == "*[P0] Dead letters*"
-    assert f"brandvane redrive --list --stack {stack}" in text
+    assert f"brandvane dead-letters list --stack {stack}" in text
     assert "&lt;!channel&gt;" in text
     assert "docs/runbook.md#dead-letters" in text

@@ -331,7 +331,7 @@ def test_dead_letters_are_a_failure_with_the_command_that_shows_them() -> None:
     assert _only(stack.checks("dead letters")) == (
         Verdict.FAIL,
         "3 messages in calls-openai-dead",
-        "brandvane redrive calls-openai",
+        "brandvane dead-letters redrive calls-openai",
     )
 
 

@@ -145,7 +145,7 @@ def test_dead_letters_come_with_the_command_that_shows_them() -> None:
 
     row = next(line for line in _lines(here) if line.startswith("  calls-openai"))
 
-    assert row.split() == ["calls-openai", "0", "1", "brandvane", "redrive", "calls-openai"]
+    assert row.split() == ["calls-openai", "0", "1", "brandvane", "dead-letters", "redrive", "calls-openai"]
     assert here.json(status)["queues"]["calls-openai"] == {"messages": 0, "dead": 1}
 
 

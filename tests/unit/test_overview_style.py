@@ -35,7 +35,7 @@ def test_what_is_wrong_is_red() -> None:
         "  brandvane-prod-豆包-platform-paused since 06:13: P1: the platform or one of its models is paused"
     )
     assert stuck.startswith("  3 tasks of 腾讯混元 in RUNNING, the oldest for 4 min")
-    assert rest == ["41 min late", "paused", "brandvane redrive calls-腾讯混元"]
+    assert rest == ["41 min late", "paused", "brandvane dead-letters redrive calls-腾讯混元"]
 
 
 def test_what_is_doubtful_is_yellow() -> None:

@@ -25,7 +25,7 @@ def dead_letters(facts: StackFacts) -> Iterator[Check]:
         count = int(told["Attributes"]["ApproximateNumberOfMessages"])
         if count:
             full += 1
-            command = f"brandvane redrive {dead.removesuffix('-dead')}"
+            command = f"brandvane dead-letters redrive {dead.removesuffix('-dead')}"
             yield fail("dead letters", f"{number(count, 'message')} in {dead}", command)
     if not full:
         yield ok("dead letters", f"{len(names) + 1} dead-letter queues are empty")

@@ -10,7 +10,7 @@ from rich.text import Text
 ALL_WELL = "nothing rings, nothing is stuck"
 _HEADS = re.compile(r"(?:alarms|stuck|runs|platforms|queues|today)\b")
 _COLUMNS = re.compile(r"\s+(?:run|platform|queue)\s{2,}")
-_BAD = re.compile(r"\b(?:paused|breaker|no worker|\S+ \S+ late|over|cancelled|brandvane redrive \S+)$")
+_BAD = re.compile(r"\b(?:paused|breaker|no worker|\S+ \S+ late|over|cancelled|brandvane dead-letters redrive \S+)$")
 _DOUBTFUL = re.compile(r"\b(?:slowed|some paused|waits)$")
 BAD, DOUBTFUL, GOOD, HEAD, COLUMNS = "bold red", "yellow", "green", "bold", "dim"
 

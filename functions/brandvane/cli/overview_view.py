@@ -138,7 +138,7 @@ def _queues(found: Overview, wide: bool) -> list[str]:
 
 
 def _redrive(each: QueueDepth) -> str:
-    return f"brandvane redrive {each.name}" if each.dead else ""
+    return f"brandvane dead-letters redrive {each.name}" if each.dead else ""
 
 
 def _stuck(found: Overview, width: int | None) -> list[str]:

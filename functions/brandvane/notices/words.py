@@ -151,7 +151,7 @@ WORDS: Mapping[str, Words] = {
             "A message could not be worked on after all its tries and lies on a dead-letter queue.",
             "有消息在多次尝试后仍无法处理，进入死信队列。",
         ),
-        ("brandvane redrive --list", "brandvane redrive"),
+        ("brandvane dead-letters list", "brandvane dead-letters redrive"),
     ),
     "scanner-heartbeat": Words(
         "P0",
