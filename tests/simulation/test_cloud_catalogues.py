@@ -154,6 +154,19 @@ def test_parameters_cannot_be_read_while_s3_is_in_trouble() -> None:
     assert on_cloud(FIRST_MINUTE, work) == DEPLOYED
 
 
+@pytest.mark.parametrize(("name", "refused"), [("", ["s3", "ssm"]), ("s3", ["s3"]), ("ssm", ["ssm"])])
+def test_a_window_that_names_one_of_s3_and_ssm_spares_the_other(name: str, refused: list[str]) -> None:
+    async def work(bench: Bench) -> list[str]:
+        asked = {
+            "s3": CloudCatalogues(bench.host, bench.cloud).current(),
+            "ssm": CloudDeployment(bench.host, bench.cloud, DEPLOYED).platforms(),
+        }
+        told = await asyncio.gather(*asked.values(), return_exceptions=True)
+        return [service for service, reply in zip(asked, told, strict=True) if isinstance(reply, Unavailable)]
+
+    assert on_cloud(Faults(troubles=(Trouble("s3", -1e6, 1e6, name=name),)), work) == refused
+
+
 def test_a_run_that_begins_while_s3_refuses_waits_for_it() -> None:
     scenario = Scenario(brands=2, questions=5, platforms=1, hours=0.1, deadline=1.0)
     outcome = Simulation(scenario, Faults(troubles=(Trouble("s3", -60.0, 300.0),))).run()

@@ -74,7 +74,8 @@ class Service:
         self._write = write
         self._read = read
         self._lost = faults.reply_lost
-        self._troubles = [each for each in faults.troubles if each.what == (troubled_as or name)]
+        what = troubled_as or name
+        self._troubles = [each for each in faults.troubles if each.what == what and each.name in ("", name)]
         self._started = started
         self._calm = not self._troubles and not self._lost
 
@@ -206,7 +207,7 @@ class Cloud:
             service.calm()
 
     def _service(self, name: str, write: str, read: str, troubled_as: str = "") -> Service:
-        """The way to a service; ``troubled_as``: it has its troubles when that other one has them."""
+        """The way to a service. ``troubled_as``: it shares that other one's windows of trouble, but for those that name either."""
         return Service(
             name, self.loop, self.faults, self.chances.of(f"{name} troubles"),
             self.sampler(write), self.sampler(read), self.started, troubled_as,
