@@ -66,7 +66,7 @@ class Service:
 
     def __init__(
         self, name: str, loop: VirtualLoop, faults: Faults, rng: random.Random, write: Callable[[], float],
-        read: Callable[[], float], started: float,
+        read: Callable[[], float], started: float, troubled_as: str = "",
     ) -> None:  # fmt: skip
         self._name = name
         self._loop = loop
@@ -74,7 +74,8 @@ class Service:
         self._write = write
         self._read = read
         self._lost = faults.reply_lost
-        self._troubles = [each for each in faults.troubles if each.what == name]
+        what = troubled_as or name
+        self._troubles = [each for each in faults.troubles if each.what == what and each.name in ("", name)]
         self._started = started
         self._calm = not self._troubles and not self._lost
 
@@ -196,18 +197,20 @@ class Cloud:
         self.dynamodb = self._service("dynamodb", "dynamodb_write", "dynamodb_read")
         self.sqs = self._service("sqs", "sqs", "sqs")
         self.s3 = self._service("s3", "s3", "s3")
+        self.ssm = self._service("ssm", "ssm", "ssm", "s3")
         self.functions = self._service("lambda", "lambda_async", "lambda_async")
 
     def calm(self) -> None:
         """The storm is over."""
         self.faults = calmed(self.faults)
-        for service in (self.dynamodb, self.sqs, self.s3, self.functions):
+        for service in (self.dynamodb, self.sqs, self.s3, self.ssm, self.functions):
             service.calm()
 
-    def _service(self, name: str, write: str, read: str) -> Service:
+    def _service(self, name: str, write: str, read: str, troubled_as: str = "") -> Service:
+        """The way to a service. ``troubled_as``: it shares that other one's windows of trouble, but for those that name either."""
         return Service(
             name, self.loop, self.faults, self.chances.of(f"{name} troubles"),
-            self.sampler(write), self.sampler(read), self.started,
+            self.sampler(write), self.sampler(read), self.started, troubled_as,
         )  # fmt: skip
 
     def sampler(self, name: str) -> Callable[[], float]:

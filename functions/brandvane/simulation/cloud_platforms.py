@@ -6,6 +6,7 @@ A call's draws depend on (seed, platform, request id) alone, so that two engines
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -13,7 +14,7 @@ from statistics import NormalDist
 from brandvane.answer import Answer, Failure, Usage
 from brandvane.catalogue import PlatformSettings
 from brandvane.policy import ErrorKind
-from brandvane.ports import MaySend
+from brandvane.ports import MaySend, Unavailable
 from brandvane.simulation.cloud import Cloud
 from brandvane.simulation.faults import Faults, Trouble
 from brandvane.simulation.host import Doom, Host
@@ -113,9 +114,23 @@ class PlatformFace:
         self._cloud = cloud
         self._platforms = platforms
         self._seed = seed
+        self._prepared = False
+        self._has_key: set[str] = set()  # of these platforms, for as long as the environment lives
 
     async def prepare(self, settings: PlatformSettings) -> None:
-        """Nothing to prepare."""
+        """Fetch the key, once; whether or not it came, the call itself will see."""
+        if self._prepared:
+            return
+        self._prepared = True
+        with contextlib.suppress(Unavailable):
+            await self._key(settings.name)
+
+    async def _key(self, platform: str) -> None:
+        """As ``SsmSecrets`` and ``HttpPlatformClient`` do; every simulated platform has a key."""
+        if platform in self._has_key:
+            return
+        await self._cloud.ssm.call(self._host, lambda: self._cloud.meter.asked("ssm", "get"), write=False)
+        self._has_key.add(platform)
 
     async def ask(
         self,
@@ -128,6 +143,10 @@ class PlatformFace:
         may_send: MaySend,
     ) -> Answer | Failure | None:
         """One call, watched by the auditor."""
+        try:
+            await self._key(settings.name)
+        except Unavailable:
+            return Failure(ErrorKind.SERVER_ERROR, f"the key of {settings.name} cannot be read just now")
         if not await may_send():
             return None
         auditor, loop, host = self._cloud.auditor, self._cloud.loop, self._host
@@ -147,6 +166,10 @@ class PlatformFace:
             return Failure(ErrorKind.TIMEOUT, "no answer in time", latency_s=takes)
         auditor.replied(host, request_id, fate.kind or "answer")
         self._befall()
+        if fate.kind is ErrorKind.AUTH_ERROR:  # somebody may have set another key
+            self._has_key.discard(settings.name)
+            with contextlib.suppress(Unavailable):
+                await self._key(settings.name)
         if fate.kind is not None:
             return Failure(fate.kind, "told to fail", retry_after=fate.retry_after, raw="{}", latency_s=takes)
         if task is not None:

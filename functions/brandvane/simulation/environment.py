@@ -16,7 +16,7 @@ from brandvane.engine.dispatch import Dispatcher
 from brandvane.engine.execute import Worker
 from brandvane.engine.gauges import Gauges
 from brandvane.engine.limiter import Limiter
-from brandvane.engine.pinned import PromptReader, RunReader
+from brandvane.engine.pinned import RunReader
 from brandvane.engine.plan import Planner
 from brandvane.engine.rescue import Rescuer
 from brandvane.engine.safety import Safety
@@ -24,8 +24,9 @@ from brandvane.engine.send import Sender
 from brandvane.engine.sweep import Scanner
 from brandvane.engine.take_in import TakeIn
 from brandvane.engine.write_back import DAY_S, WriteBack
-from brandvane.ports import Chance, Deployment
+from brandvane.ports import Chance, Deployed
 from brandvane.simulation.cloud import Cloud
+from brandvane.simulation.cloud_catalogues import CloudCatalogues, CloudDeployment, CloudPrompts, Texts
 from brandvane.simulation.cloud_platforms import PlatformFace, Platforms
 from brandvane.simulation.cloud_queue import CloudFunctions, CloudQueue
 from brandvane.simulation.cloud_stores import CloudBlobs, CloudControls, CloudResults, CloudRuns, CloudStats
@@ -62,8 +63,8 @@ class Environment:
         cloud: Cloud,
         *,
         platforms: Platforms,
-        deployment: Deployment,
-        prompts: PromptReader,
+        deployed: tuple[Deployed, ...],
+        texts: Texts,
         start: Callable[[str, Mapping[str, Any]], None],
         seed: int,
         platform: str = "",
@@ -73,8 +74,6 @@ class Environment:
         self.cloud = cloud
         self.platform = platform
         self.call_timeout_s = call_timeout_s
-        self.deployment = deployment
-        self.prompts = prompts
         self.chance = Chance(random.Random(cloud.chances.of("environments").getrandbits(64)))
         self.telemetry = HostTelemetry(host, cloud)
         self.tasks = CloudTasks(host, cloud)
@@ -84,6 +83,9 @@ class Environment:
         self.stats = CloudStats(host, cloud)
         self.queue = CloudQueue(host, cloud)
         self.blobs = CloudBlobs(host, cloud)
+        self.catalogues = CloudCatalogues(host, cloud)
+        self.prompts = CloudPrompts(catalogues=self.catalogues, texts=texts)
+        self.deployment = CloudDeployment(host, cloud, deployed)
         self.functions = CloudFunctions(host, cloud, start)
         self.client = PlatformFace(host, cloud, platforms, seed)
 
@@ -167,7 +169,7 @@ class Environment:
             tasks=self.tasks,
             runs=self.runs,
             controls=self.controls,
-            catalogues=self.cloud.catalogues,
+            catalogues=self.catalogues,
             queue=self.queue,
             functions=self.functions,
             deployment=self.deployment,
@@ -185,7 +187,7 @@ class Environment:
             reader=self.run_reader,
             controls=self.controls,
             stats=self.stats,
-            catalogues=self.cloud.catalogues,
+            catalogues=self.catalogues,
             queue=self.queue,
             sender=self.sender,
             functions=self.functions,
@@ -216,7 +218,7 @@ class Environment:
             runs=self.runs,
             controls=self.controls,
             stats=self.stats,
-            catalogues=self.cloud.catalogues,
+            catalogues=self.catalogues,
             queue=self.queue,
             clock=self.host,
             telemetry=self.telemetry,

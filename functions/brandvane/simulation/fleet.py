@@ -10,13 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from brandvane.engine.pinned import PromptReader
 from brandvane.ports import Deployed, Unavailable
 from brandvane.simulation.cloud import Cloud
+from brandvane.simulation.cloud_catalogues import Texts
 from brandvane.simulation.cloud_platforms import Platforms
 from brandvane.simulation.environment import Environment
 from brandvane.simulation.host import Doom, Host
-from brandvane.simulation.memory_world import StatedDeployment
 
 Result = TypeVar("Result")
 STOP_MARGIN_S = 2.0  # as in brandvane.aws.environment
@@ -164,8 +163,7 @@ class Fleet:
         self.deployed = deployed
         self._platforms = platforms
         self._seed = seed
-        self._deployment = StatedDeployment(*deployed)
-        self._prompts = PromptReader(catalogues=cloud.catalogues)  # a cache of pure values: one for all environments
+        self._texts: Texts = {}
         self._late = cloud.sampler("lambda_async")
         self._rng = cloud.chances.of("asynchronous invocations")
         self.functions = {name: self._function(spec, name) for name, spec in SPECS.items() if name != "worker"}
@@ -185,8 +183,8 @@ class Fleet:
                 host,
                 self.cloud,
                 platforms=self._platforms,
-                deployment=self._deployment,
-                prompts=self._prompts,
+                deployed=self.deployed,
+                texts=self._texts,
                 start=self.start,
                 seed=self._seed,
                 platform="" if worker is None else worker.platform,
@@ -207,8 +205,8 @@ class Fleet:
             host,
             self.cloud,
             platforms=self._platforms,
-            deployment=self._deployment,
-            prompts=self._prompts,
+            deployed=self.deployed,
+            texts=self._texts,
             start=self.start,
             seed=self._seed,
         )

@@ -48,7 +48,7 @@ async def scorer(env: Environment, _: float, event: Event) -> None:
         runs=env.runs,
         results=env.results,
         blobs=env.blobs,
-        catalogues=env.cloud.catalogues,
+        catalogues=env.catalogues,
         clock=env.host,
         telemetry=env.telemetry,
     )
@@ -66,7 +66,7 @@ async def reporter(env: Environment, _: float, event: Event) -> None:
         runs=env.runs,
         results=env.results,
         blobs=env.blobs,
-        catalogues=env.cloud.catalogues,
+        catalogues=env.catalogues,
         clock=env.host,
         telemetry=env.telemetry,
     )

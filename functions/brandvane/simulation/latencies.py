@@ -63,6 +63,7 @@ LATENCIES: Mapping[str, Latency] = {
         10, 13.7, 16.2, 33.8, 105, 400,
     ),
     "s3": _ms("AWS S3 user guide: small objects take roughly 100 to 200 ms", 20, 50, 100, 200, 400, 1500),
+    "ssm": _ms("assumed: a parameter takes some tens of milliseconds", 8, 12, 20, 50, 200, 1000),
     "lambda_cold_start": _ms(
         "measured: importing the worker and making its clients takes 0.3 s at full speed; doubled for 256 MB",
         350, 450, 600, 800, 1500, 3000,
