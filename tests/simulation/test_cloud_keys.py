@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from brandvane.answer import Answer, Failure
 from brandvane.policy import ErrorKind
+from brandvane.ports import Unavailable
 from brandvane.simulation.cloud_platforms import PlatformFace, Platforms
 from brandvane.simulation.faults import NONE, Faults, Trouble
 from builders import catalogue
@@ -36,9 +39,10 @@ def test_a_key_is_fetched_once_in_an_environment() -> None:
     assert on_cloud(NONE, work) == 1
 
 
-def test_preparing_says_nothing_of_a_key_that_cannot_be_read() -> None:
+def test_preparing_without_a_key_that_can_be_read_is_not_the_platforms_failure() -> None:
     async def work(bench: Bench) -> None:
-        await _face(bench).prepare(SETTINGS)
+        with pytest.raises(Unavailable):
+            await _face(bench).prepare(SETTINGS)
 
     on_cloud(always("s3", "refused"), work)
 

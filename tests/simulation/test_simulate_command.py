@@ -104,7 +104,7 @@ def test_a_trouble_of_a_platform_that_is_not_there_is_wrong_input(tmp_path: Path
     (tmp_path / "mine.json").write_text(json.dumps({"troubles": [row]}))
     result = said(*TINY, "--faults", str(tmp_path / "mine.json"))
     assert result.exit_code == 2
-    assert "has the name 'platform-2'; the platforms are platform-1" in result.output
+    assert "has the name 'platform-2'; there are platform-1" in result.output
 
 
 def test_the_command_of_a_replay_rounds_nothing() -> None:

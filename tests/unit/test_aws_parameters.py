@@ -11,7 +11,7 @@ from brandvane.aws.client import Refused
 from brandvane.aws.deployment import SsmDeployment
 from brandvane.aws.functions import LambdaFunctions
 from brandvane.aws.secrets import SsmSecrets
-from brandvane.ports import Deployed
+from brandvane.ports import Deployed, Unavailable
 from unit.aws_fakes import FakeClient, clients_with, refusal
 
 
@@ -50,6 +50,21 @@ async def test_the_deployed_platforms_are_read_once_a_minute() -> None:
     assert await deployment.platforms() == first
     watch.at += 0.1
     assert await deployment.platforms() == ()
+
+
+async def test_while_the_deployed_platforms_cannot_be_read_anew_those_that_are_known_hold() -> None:
+    ssm = FakeClient(get_parameters_by_path=[{"Parameters": [parameter("gpt")]}, refusal("ThrottlingException")])
+    watch = Watch()
+    deployment = SsmDeployment(clients=clients_with(ssm=ssm), stack="st", now=watch)
+    first = await deployment.platforms()
+    watch.at += 60
+    assert await deployment.platforms() == first
+
+
+async def test_platforms_that_could_never_be_read_are_unavailable() -> None:
+    ssm = FakeClient(get_parameters_by_path=[refusal("ThrottlingException")])
+    with pytest.raises(Unavailable):
+        await SsmDeployment(clients=clients_with(ssm=ssm), stack="st").platforms()
 
 
 @pytest.mark.parametrize("value", ["{", "[]", "{}", '{"platform": "gpt", "invocations": "many"}'])

@@ -18,6 +18,7 @@ from brandvane.answer import RAW_MAX_BYTES, Answer, Failure
 from brandvane.platforms.http_client import HttpPlatformClient, new_http, protocol
 from brandvane.platforms.tencent_tc3 import authorization
 from brandvane.policy import ErrorKind
+from brandvane.ports import Unavailable
 from brandvane.simulation.memory_clock import ManualClock
 from builders import platform
 
@@ -402,7 +403,7 @@ async def test_calls_in_flight_are_as_many_as_the_worker_makes() -> None:
     assert all(isinstance(reply, Answer) for reply in replies)
 
 
-async def test_preparing_fetches_the_key_and_connects_once() -> None:
+async def test_preparing_looks_for_the_key_each_time_and_connects_once() -> None:
     connected = 0
 
     async def counted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -419,7 +420,26 @@ async def test_preparing_fetches_the_key_and_connects_once() -> None:
         for _ in range(2):
             await client.prepare(platform(base_url=f"http://127.0.0.1:{port}/v1"))
     server.close()
-    assert (connected, keys.asked) == (1, [False])
+    assert (connected, keys.asked) == (1, [False, False])  # what is known is not fetched again: the secrets' own work
+
+
+async def test_preparing_without_a_key_that_can_be_read_is_not_the_platforms_failure() -> None:
+    class NotNow(Keys):
+        async def key(self, platform: str, *, fresh: bool = False, parameter: str = "") -> str | None:
+            raise Unavailable("SSM refuses")
+
+    async with new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=NotNow(None), clock=ManualClock())
+        with pytest.raises(Unavailable):
+            await client.prepare(platform(base_url="http://127.0.0.1:9/v1"))
+
+
+async def test_preparing_for_a_platform_that_wants_no_key_asks_for_none() -> None:
+    keys = Keys(None)
+    async with new_http() as http:
+        client = HttpPlatformClient(http=http, secrets=keys, clock=ManualClock())
+        await client.prepare(platform(base_url="http://127.0.0.1:9/v1", key_header="none"))
+    assert keys.asked == []
 
 
 async def test_preparing_for_a_platform_that_is_not_there_says_nothing() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from brandvane.aws.client import not_now
 from brandvane.catalogue import Catalogue, content_hash, from_document, to_document
 from brandvane.ports import Unavailable
 
@@ -149,14 +150,14 @@ class S3CatalogueStore:
     async def _call(self, call: Callable[[], _T]) -> _T:
         """Failures that may pass become ``Unavailable``; a refusal for good (no permission, no bucket) stays what it is."""
         from botocore import exceptions as refusals  # not before it is needed
+        from botocore.parsers import ResponseParserError as Unparsable
 
         try:
             return await asyncio.to_thread(call)
-        except (refusals.ConnectionError, refusals.HTTPClientError) as error:
+        except (refusals.ConnectionError, refusals.HTTPClientError, refusals.IncompleteReadError, Unparsable) as error:
             raise Unavailable(f"S3 bucket {self._bucket}: {error}") from error
         except refusals.ClientError as error:
-            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            if status == 429 or status >= 500:
+            if not_now(error.response):
                 raise Unavailable(f"S3 bucket {self._bucket}: {error}") from error
             raise
 

@@ -197,13 +197,20 @@ def _translated(method: Callable[P, Reply], *args: P.args, **kwargs: P.kwargs) -
         raise Refused(type(error).__name__, str(error), {}) from error
 
 
-def _of_response(response: Mapping[str, Any]) -> Unavailable | Refused:
-    code = str(response.get("Error", {}).get("Code", "Unknown"))
-    message = str(response.get("Error", {}).get("Message", ""))
-    meta = response.get("ResponseMetadata", {})
-    status = int(meta.get("HTTPStatusCode", 0))
+def not_now(response: Mapping[str, Any]) -> bool:
+    """May an error response be another one when the same is asked again?"""
+    status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    return _code(response) in _NOT_NOW or status == 429 or status >= 500
+
+
+def _code(response: Mapping[str, Any]) -> str:
     # SQS in its older protocol writes codes like AWS.SimpleQueueService.NonExistentQueue.
-    code = code.rpartition(".")[2]
-    if code in _NOT_NOW or status == 429 or status >= 500:
+    return str(response.get("Error", {}).get("Code", "Unknown")).rpartition(".")[2]
+
+
+def _of_response(response: Mapping[str, Any]) -> Unavailable | Refused:
+    code, message = _code(response), str(response.get("Error", {}).get("Message", ""))
+    meta = response.get("ResponseMetadata", {})
+    if not_now(response):
         return Unavailable(f"{code}: {message}")
     return Refused(code, message, response, repeated=int(meta.get("RetryAttempts", 0)) > 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from brandvane.aws.client import Clients
 from brandvane.aws.keys import platforms_path
-from brandvane.ports import Deployed
+from brandvane.ports import Deployed, Unavailable
 
 CACHE_S = 60.0
 
@@ -28,14 +28,20 @@ class SsmDeployment:
         self._platforms: tuple[Deployed, ...] = ()
 
     async def platforms(self) -> tuple[Deployed, ...]:
-        """Every platform that has a worker, by name.
+        """Every platform that has a worker, by name. While that cannot be read anew, what is known holds.
 
         Raises:
+            Unavailable: it cannot be read, and nothing is known yet.
             ValueError: a parameter does not say what the template writes there.
         """
         if self._read_at is None or self._now() - self._read_at >= self._cache_s:
-            self._platforms = await self._read()
-            self._read_at = self._now()
+            try:
+                self._platforms = await self._read()
+            except Unavailable:
+                if self._read_at is None:
+                    raise
+            else:
+                self._read_at = self._now()
         return self._platforms
 
     async def _read(self) -> tuple[Deployed, ...]:

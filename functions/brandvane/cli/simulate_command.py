@@ -135,10 +135,9 @@ def _faults(name: str) -> Faults | None:
 
 def _check_names(faults: Faults, platforms: tuple[str, ...]) -> None:
     for trouble in faults.troubles:
-        if trouble.name and (trouble.what != "platform" or trouble.name not in platforms):
-            known = (
-                f"the platforms are {', '.join(platforms)}" if trouble.what == "platform" else "only platforms have one"
-            )
+        names = {"platform": platforms, "s3": ("s3", "ssm")}.get(trouble.what, ())
+        if trouble.name and trouble.name not in names:
+            known = f"there are {', '.join(names)}" if names else "only platforms and s3 have one"
             raise CliError(f"--faults: a trouble of {trouble.what} has the name {trouble.name!r}; {known}", 2)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from brandvane.breaker import PROBE_MARGIN_S
@@ -128,7 +129,8 @@ class Worker:
         """Do what a first batch would have to do: catalogue, key, connections. For an environment started ahead of its work."""
         catalogue = await self._prompts.current()
         if catalogue is not None and self._platform in catalogue.monitor.platform_names:
-            await self._client.prepare(catalogue.monitor.platform(self._platform))
+            with suppress(Unavailable):  # the first batch will see
+                await self._client.prepare(catalogue.monitor.platform(self._platform))
         await self._limiter.read(self._platform)
         await self._queue.depth(calls_queue(self._platform))
 

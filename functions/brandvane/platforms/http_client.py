@@ -94,14 +94,16 @@ class HttpPlatformClient:
         """Once in an environment: key, protocol module, the network libraries' own lazy imports, the name's address.
 
         A first call that did all this after its slot had come would arrive too near to the next one's.
+
+        Raises:
+            Unavailable: the key cannot be read just now, which is not the platform's failure.
         """
+        if settings.key_header != NO_KEY:
+            await self._key(settings)
         if settings.base_url in self._prepared:
             return
         self._prepared.add(settings.base_url)
-        with contextlib.suppress(
-            Unavailable, OSError, TimeoutError, KeyError
-        ):  # the call itself will say what is wrong
-            await self._key(settings)
+        with contextlib.suppress(OSError, TimeoutError, KeyError):  # the call itself will say what is wrong
             protocol(settings.protocol)
             await self._ask_ourselves()
             url = httpx.URL(settings.base_url)

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 from brandvane.catalogue import Catalogue
 from brandvane.engine.pinned import PromptReader
-from brandvane.ports import CatalogueStore, Deployed
+from brandvane.ports import CatalogueStore, Deployed, Unavailable
 from brandvane.simulation.cloud import Cloud
 from brandvane.simulation.host import Host
 
@@ -96,16 +96,21 @@ class CloudDeployment:
         self._platforms: tuple[Deployed, ...] = ()
 
     async def platforms(self) -> tuple[Deployed, ...]:
-        """Every platform that has a worker, by name; read at most once a minute.
+        """Every platform that has a worker, by name; read at most once a minute, and what is known holds while that fails.
 
         Raises:
-            Unavailable: SSM refuses or does not answer.
+            Unavailable: SSM refuses or does not answer, and nothing is known yet.
         """
         loop = self._cloud.loop
         if self._read_at is None or loop.time() - self._read_at >= CACHE_S:
-            found = [await self._page(page) for page in self._pages]
-            self._platforms = tuple(each for page in found for each in page)
-            self._read_at = loop.time()
+            try:
+                found = [await self._page(page) for page in self._pages]
+            except Unavailable:
+                if self._read_at is None:
+                    raise
+            else:
+                self._platforms = tuple(each for page in found for each in page)
+                self._read_at = loop.time()
         return self._platforms
 
     async def _page(self, page: tuple[Deployed, ...]) -> tuple[Deployed, ...]:

@@ -114,16 +114,11 @@ class PlatformFace:
         self._cloud = cloud
         self._platforms = platforms
         self._seed = seed
-        self._prepared = False
         self._has_key: set[str] = set()  # of these platforms, for as long as the environment lives
 
     async def prepare(self, settings: PlatformSettings) -> None:
-        """Fetch the key, once; whether or not it came, the call itself will see."""
-        if self._prepared:
-            return
-        self._prepared = True
-        with contextlib.suppress(Unavailable):
-            await self._key(settings.name)
+        """Fetch the key, once."""
+        await self._key(settings.name)
 
     async def _key(self, platform: str) -> None:
         """As ``SsmSecrets`` and ``HttpPlatformClient`` do; every simulated platform has a key."""
