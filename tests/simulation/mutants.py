@@ -1,4 +1,4 @@
-"""What if one condition were missing? Every condition of the moves table taken away in turn, and five mistakes of other parts."""
+"""What if one condition were missing? Every condition of the moves table taken away in turn, and six mistakes of other parts."""
 
 from __future__ import annotations
 
@@ -177,6 +177,15 @@ def _same_number(change: Change) -> Change:
     return replace(change, add={name: number for name, number in change.add.items() if name != "dispatch_no"})
 
 
+def _short_lease(change: Change) -> Change:
+    """The scanner takes calls from workers that are well."""
+    return (
+        replace(change, put={**change.put, "act_at": change.put["updated_at"] + 5.0})
+        if change.name == "begin"
+        else change
+    )
+
+
 def mistakes() -> list[Mutant]:
     """The mistakes that are made elsewhere than in the table."""
     return [
@@ -185,4 +194,5 @@ def mistakes() -> list[Mutant]:
         Mutant("limiter that reserves more than it uses", None, in_every_environment(_reserves_for_all)),
         Mutant("scanner without act_at", _timeless, in_every_environment(_ignores_time)),
         Mutant("dispatch_no not raised", _same_number),
+        Mutant("lease shorter than the call", _short_lease),
     ]

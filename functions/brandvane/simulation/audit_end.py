@@ -67,7 +67,9 @@ def audit_end(auditor: Auditor, run: Run, planned: Iterable[str]) -> Ending:
 
 
 def _answers(auditor: Auditor, run: Run) -> None:
-    """Every answer that reached a living worker is in a row, or under ``late/``, unless its worker died or both ways failed."""
+    """Every answer that reached a living worker is in a row, or under ``late/``, unless its worker died with it (or still stands
+    still with it) or both ways failed.
+    """
     cloud = auditor.cloud
     kept = {row.attempt_id for row in cloud.results.rows.values() if row.outcome in ANSWERED}
     for call in auditor.calls.answers():
@@ -75,6 +77,6 @@ def _answers(auditor: Auditor, run: Run) -> None:
             continue
         if late_key(run.run_id, call.task_id, call.attempt_id) in cloud.blobs.objects:
             continue
-        if call.safe_at is None and call.host.was_disturbed(call.started, cloud.loop.time()):
+        if call.safe_at is None and call.lost_with_its_worker(cloud.loop.time()):
             continue
         auditor.violated("answers", f"the answer to call {call.number} is nowhere", call.task_id)

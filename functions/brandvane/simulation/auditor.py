@@ -89,6 +89,8 @@ class Auditor:
             self.violated("moves", "dispatched without a confirmed message", task_id)
         elif change.name == "retry" and new.error_kind == SLOT_MISSED and self.calls.was_made(old.attempt_id):
             self.violated("moves", "a call is taken back that was made", task_id)
+        elif change.name == "rescue":
+            self.calls.taken(old.attempt_id)
         elif change.name == "answer":
             self.calls.safe(old.attempt_id, by_message=False)
         elif change.name == "finish":
@@ -179,9 +181,11 @@ class Auditor:
         if new.clock > furthest + 1e-3:
             self.violated("limiter", f"{new.platform}: the clock ran {new.clock - now:.3f} s ahead for {granted} calls")
 
-    def platform(self, name: str, rate: float, in_flight: int, skew_s: float, planned: int) -> None:
-        """A platform, its limits, and how many tasks are planned for it."""
-        self.calls.use[name] = Use(planned, in_flight)
+    def platform(
+        self, name: str, rate: float, in_flight: int, skew_s: float, planned: int, timeout: float = 60.0
+    ) -> None:
+        """A platform, its limits, how many tasks are planned for it, and how long a call of it may take."""
+        self.calls.use[name] = Use(planned, in_flight, timeout)
         self.limits[name] = LimitAudit(rate, in_flight, skew_s)
         self._rates[name] = rate
 
@@ -196,11 +200,13 @@ class Auditor:
 
     def replied(self, host: Host, request_id: str, kind: str) -> None:
         """What a call came to, as its caller knows it."""
-        self.history.note(request_id.rpartition("/")[0], (self._now(), host.name, "reply", kind))
+        task_id, _, number = request_id.rpartition("/")
+        self.history.note(task_id, (self._now(), host.name, "reply", kind))
+        self._all("calls", self.calls.replied(task_id, int(number), kind), task_id)
 
     def answered(self, attempt_id: str) -> None:
         """A complete answer has reached a living worker."""
-        self.calls.answered(attempt_id)
+        self._all("calls", self.calls.answered(attempt_id), self.calls.task_of(attempt_id))
 
     def told(self, host: Host, name: str, fields: Mapping[str, Any]) -> None:
         """The engine wrote a line into its log."""
@@ -209,6 +215,8 @@ class Auditor:
         if error is not None and name in CAUGHT and not str(error).startswith(EXPECTED):
             self.violated("crash", f"{name}: {error}")
         task_id = fields.get("task_id")
+        if name == "call":
+            self.calls.delivered(fields["attempt_id"])
         if name in TOLD and task_id is not None:
             self.history.note(task_id, (self._now(), host.name, name))
             if name == "answer_not_safe":

@@ -104,7 +104,8 @@ class Simulation:
         loop.call_later(BEFORE_S + PUSHED_S, cloud.catalogues.push, scenario.catalogue())
         for settings in scenario.settings():
             planned = scenario.total // scenario.platforms
-            auditor.platform(settings.name, settings.rate, settings.in_flight, self.faults.clock_skew_s, planned)
+            skew, timeout = self.faults.clock_skew_s, settings.call_timeout_s
+            auditor.platform(settings.name, settings.rate, settings.in_flight, skew, planned, timeout)
         loop.call_later(scenario.window[2] - scenario.epoch + STORM_S, cloud.calm)
         fleet = self._fleet(cloud)
         if self.prepare is not None:
