@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from brandvane.cli.chaos_kills import Aim, Kill
 from brandvane.cli.chaos_process import DYING_S
-from brandvane.policy import MAX_RETRY
 from brandvane.result import ResultRow
 from brandvane.simulation.call_audit import repeated_by_task
 from brandvane.simulation.standin_row import CallRow
 from brandvane.task import Outcome
 
 RESCUE_S = 180.0
+MAX_RETRY = 3  # DESIGN §5
 LEASE_S = 30.0  # call timeout and margin: by then a worker has kept its answer, or the task is another's
 
 Off = tuple[float, float]  # from, until: the scanner's schedules were disabled

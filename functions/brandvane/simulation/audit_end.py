@@ -24,10 +24,15 @@ class Ending:
     retries: dict[int, int]
 
 
-def audit_end(auditor: Auditor, run: Run, planned: Iterable[str]) -> Ending:
-    """Look at what is left, and report every broken promise to the auditor."""
+def audit_end(auditor: Auditor, run: Run, planned: Iterable[str], total: int) -> Ending:
+    """Look at what is left, and report every broken promise to the auditor.
+
+    ``planned``: the tasks that the engine's own expansion yields; ``total``: how many there must be, whatever that says.
+    """
     cloud = auditor.cloud
     ids = dict.fromkeys(planned)
+    if len(ids) != total:
+        auditor.violated("ended", f"the catalogue expands to {len(ids)} tasks; {total} are to be asked")
     rows = Counter(row.task_id for (pk, _), row in cloud.results.rows.items() if not pk.startswith("history#"))
     outcomes: Counter[Outcome] = Counter()
     retries: Counter[int] = Counter()

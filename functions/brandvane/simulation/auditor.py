@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from brandvane.answer import late_key
 from brandvane.control import Control
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, CallMessage, PlanMessage, WriteBackMessage
-from brandvane.pacing import FACTOR_FLOOR, LIMITER_SHARE, MAX_WAIT_S
-from brandvane.policy import RETRY_AFTER_MAX_S
 from brandvane.result import ResultRow, result_pk
 from brandvane.run import Run
 from brandvane.simulation.audit_calls import CallAudit, Use
+from brandvane.simulation.audit_clock import faults_of as clock_faults_of
+from brandvane.simulation.audit_errors import is_expected
 from brandvane.simulation.audit_limits import LimitAudit
 from brandvane.simulation.audit_moves import SLOT_MISSED, faults_of
+from brandvane.simulation.audit_runs import RunAudit
 from brandvane.simulation.history import History
 from brandvane.simulation.host import Host
 from brandvane.task import ANSWERED, FINISHED, Change, State, Task, Verdict, bucket_of
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from brandvane.simulation.cloud import Cloud
 
 CALLS = "calls-"
-HORIZON_S = 3.0  # a slot is asked for at most this long before its task is due (lead and gathering)
-CAUGHT = frozenset({"record_not_handled", "not_taken_in", "platform_not_dispatched", "partition_not_swept"})
-EXPECTED = ("Unavailable", "TooLarge", "AnswerNotSafe", "NewerMessage")
 TOLD = frozenset({"answer_not_safe", "answer_by_message", "late_answer", "row_superseded", "authority_lost"})
 
 
@@ -49,6 +47,7 @@ class Auditor:
         self.unfinished = 0  # records that are neither DONE nor FAILED
         self._confirmed: dict[str, int] = {}  # task -> dispatch_no of the last message that its queue confirmed
         self._finished: set[tuple[str, int]] = set()
+        self._runs = RunAudit()
         self._cloud: Cloud | None = None
 
     def watch(self, cloud: Cloud) -> None:
@@ -120,6 +119,8 @@ class Auditor:
     def run_changed(self, host: Host, run: Run) -> None:
         """A run was put or changed."""
         self.history.note(run.run_id, (self._now(), host.name, run.state, run.counted, len(run.chunks_done)))
+        records = self.cloud.tasks.records.values()
+        self._all("finished", self._runs.changed(run, self.cloud.results.counts[run.run_id], records), run.run_id)
 
     def sent(self, host: Host, queue: str, body: str) -> None:
         """A message is on its queue."""
@@ -167,19 +168,9 @@ class Auditor:
             self.violated("answers", "an answer's message was acknowledged and the answer is nowhere", told.task_id)
 
     def control_changed(self, host: Host, old: Control, new: Control) -> None:
-        """The limiter's clock may run ahead by what is granted, or to where a 429 has pushed it."""
-        if new.clock <= old.clock:
-            return
-        granted = new.day_calls - old.day_calls if new.day == old.day else new.day_calls
-        now = host.now()
-        furthest = now + RETRY_AFTER_MAX_S + HORIZON_S
-        if granted > 0:
-            rate = self._rates.get(new.platform, 1.0) if new.rate_override is None else new.rate_override
-            rate *= max(new.factor, FACTOR_FLOOR)
-            step = 1 / (rate * LIMITER_SHARE)
-            furthest = min(max(old.clock, now + HORIZON_S) + granted * step, now + MAX_WAIT_S + HORIZON_S + step)
-        if new.clock > furthest + 1e-3:
-            self.violated("limiter", f"{new.platform}: the clock ran {new.clock - now:.3f} s ahead for {granted} calls")
+        """A control item was replaced."""
+        rate = self._rates.get(new.platform, 1.0)
+        self._all("limiter", clock_faults_of(old, new, rate, host.now()))
 
     def platform(
         self, name: str, rate: float, in_flight: int, skew_s: float, planned: int, timeout: float = 60.0
@@ -212,7 +203,7 @@ class Auditor:
         """The engine wrote a line into its log."""
         self.events[name] += 1
         error = fields.get("error")
-        if error is not None and name in CAUGHT and not str(error).startswith(EXPECTED):
+        if error is not None and not is_expected(name, str(error)):
             self.violated("crash", f"{name}: {error}")
         task_id = fields.get("task_id")
         if name == "call":

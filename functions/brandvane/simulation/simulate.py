@@ -127,7 +127,7 @@ class Simulation:
         elif not outcome.interrupted:
             catalogue = scenario.catalogue()
             expansion = Expansion(catalogue, Selection(), run.priority, outcome.run.seed)
-            outcome.ending = audit_end(auditor, outcome.run, planned_ids(run.run_id, expansion))
+            outcome.ending = audit_end(auditor, outcome.run, planned_ids(run.run_id, expansion), scenario.total)
         fleet.die()  # else the loop's end would look like an interruption that the code may answer
         return outcome
 
