@@ -1,4 +1,4 @@
-"""What if one condition were missing? Every condition of the moves table taken away in turn, and six mistakes of other parts."""
+"""What if one condition were missing? Every condition of the moves table taken away in turn, and eight mistakes of other parts."""
 
 from __future__ import annotations
 
@@ -121,6 +121,20 @@ class ReservesForAll(Limiter):
         return granted
 
 
+class PushesNothing(Limiter):
+    """A 429 is heard and not told to anybody."""
+
+    async def push(self, platform: str, until: float, epoch: int) -> None:
+        return
+
+
+class VoidsNothing(Limiter):
+    """A 429 pushes the clock, and slots that are out already are used."""
+
+    async def push(self, platform: str, until: float, epoch: int) -> None:
+        await self.change(platform, lambda item: replace(item, clock=max(item.clock, until)))
+
+
 class IgnoresTime(Rescuer):
     """Acts on what the index names, whatever time the record has."""
 
@@ -161,6 +175,14 @@ def _reserves_for_all(environment: Environment) -> None:
     _as(environment, "limiter", ReservesForAll)
 
 
+def _pushes_nothing(environment: Environment) -> None:
+    _as(environment, "limiter", PushesNothing)
+
+
+def _voids_nothing(environment: Environment) -> None:
+    _as(environment, "limiter", VoidsNothing)
+
+
 def _ignores_time(environment: Environment) -> None:
     environment.scanner._rescuer.__class__ = IgnoresTime
 
@@ -195,4 +217,6 @@ def mistakes() -> list[Mutant]:
         Mutant("scanner without act_at", _timeless, in_every_environment(_ignores_time)),
         Mutant("dispatch_no not raised", _same_number),
         Mutant("lease shorter than the call", _short_lease),
+        Mutant("push does nothing", None, in_every_environment(_pushes_nothing)),
+        Mutant("push voids no slots", None, in_every_environment(_voids_nothing)),
     ]

@@ -41,6 +41,8 @@ FOUND_BY: dict[str, int] = {
     "scanner without act_at": 1,
     "dispatch_no not raised": 1,
     "lease shorter than the call": 2,
+    "push does nothing": 1,
+    "push voids no slots": 1,
     "retry_failed without round": 78,
 }
 FIRST = range(1, 41)

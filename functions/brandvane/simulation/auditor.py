@@ -20,6 +20,7 @@ from brandvane.simulation.audit_clock import faults_of as clock_faults_of
 from brandvane.simulation.audit_errors import is_expected
 from brandvane.simulation.audit_limits import LimitAudit
 from brandvane.simulation.audit_moves import SLOT_MISSED, faults_of
+from brandvane.simulation.audit_retry_after import RetryAfterAudit
 from brandvane.simulation.audit_runs import RunAudit
 from brandvane.simulation.history import History
 from brandvane.simulation.host import Host
@@ -42,6 +43,7 @@ class Auditor:
         self.history = History()
         self.calls = CallAudit(now, epoch)
         self.limits: dict[str, LimitAudit] = {}
+        self.waits: dict[str, RetryAfterAudit] = {}
         self._rates: dict[str, float] = {}
         self.events: Counter[str] = Counter()
         self.unfinished = 0  # records that are neither DONE nor FAILED
@@ -171,6 +173,8 @@ class Auditor:
         """A control item was replaced."""
         rate = self._rates.get(new.platform, 1.0)
         self._all("limiter", clock_faults_of(old, new, rate, host.now()))
+        if new.platform in self.waits:
+            self._all("retry_after", self.waits[new.platform].changed(old, new, self._now()))
 
     def platform(
         self, name: str, rate: float, in_flight: int, skew_s: float, planned: int, timeout: float = 60.0
@@ -178,7 +182,12 @@ class Auditor:
         """A platform, its limits, how many tasks are planned for it, and how long a call of it may take."""
         self.calls.use[name] = Use(planned, in_flight, timeout)
         self.limits[name] = LimitAudit(rate, in_flight, skew_s)
+        self.waits[name] = RetryAfterAudit(self._epoch, skew_s, self._unreachable)
         self._rates[name] = rate
+
+    def _unreachable(self, since: float, until: float) -> bool:
+        began, troubles = self.cloud.started, self.cloud.troubles("dynamodb")
+        return any(each.start <= until - began and each.end >= since - began for each in troubles)
 
     def call_started(self, host: Host, platform: str, request_id: str) -> None:
         """A call leaves its worker."""
@@ -188,12 +197,16 @@ class Auditor:
         self.history.note(task_id, (self._now(), host.name, "call", number))
         self._all("limits", self.limits[platform].started(self._now()), task_id)
         self._all("calls", self.calls.started(host, task, run, task_id, int(number)), task_id)
+        slot_epoch = None if task is None else task.slot_epoch
+        self._all("retry_after", self.waits[platform].started(request_id, slot_epoch, self._now()), task_id)
 
     def replied(self, host: Host, request_id: str, kind: str) -> None:
         """What a call came to, as its caller knows it."""
         task_id, _, number = request_id.rpartition("/")
         self.history.note(task_id, (self._now(), host.name, "reply", kind))
         self._all("calls", self.calls.replied(task_id, int(number), kind), task_id)
+        for waits in self.waits.values():
+            waits.replied(host, request_id, kind, self._now())
 
     def answered(self, attempt_id: str) -> None:
         """A complete answer has reached a living worker."""

@@ -20,7 +20,7 @@ from brandvane.simulation import handlers
 from brandvane.simulation.audit_end import Ending, audit_end
 from brandvane.simulation.auditor import Auditor
 from brandvane.simulation.cloud import BEFORE_S, Cloud
-from brandvane.simulation.cloud_platforms import Platforms
+from brandvane.simulation.cloud_platforms import Fate, Platforms
 from brandvane.simulation.faults import NONE, Faults
 from brandvane.simulation.fleet import Fleet
 from brandvane.simulation.history import Violation
@@ -60,6 +60,16 @@ class Outcome:
     def violations(self) -> list[Violation]:
         """The promises that were broken."""
         return self.auditor.history.violations
+
+
+class HeardPlatforms(Platforms):
+    """Platforms whose every word the auditor hears before its caller does."""
+
+    def fate(self, platform: str, request_id: str) -> Fate:
+        """The call's fate."""
+        fate = super().fate(platform, request_id)
+        self._cloud.auditor.waits[platform].fated(request_id, fate.kind, fate.retry_after)
+        return fate
 
 
 Progress = Callable[[float, int, int], None]
@@ -133,7 +143,7 @@ class Simulation:
 
     def _fleet(self, cloud: Cloud) -> Fleet:
         deployed = self.scenario.deployed()
-        platforms = Platforms(cloud, self.seed, self.scenario.latency, self.scenario.call_timeout)
+        platforms = HeardPlatforms(cloud, self.seed, self.scenario.latency, self.scenario.call_timeout)
         fleet = Fleet(cloud, platforms, deployed, self.seed)
         fleet.handlers.update(handlers.BY_EVENT)
         for each in deployed:
