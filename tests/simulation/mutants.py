@@ -1,4 +1,4 @@
-"""What if one condition were missing? Every condition of the moves table taken away in turn, and eight mistakes of other parts."""
+"""What if one condition were missing? Every condition of the moves table taken away in turn, and nine mistakes of other parts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from brandvane.engine.take_in import TakeIn
 from brandvane.moves import resend
 from brandvane.pacing import Grant, Limits, Want, interval
 from brandvane.ports import Delivered, Watched
+from brandvane.simulation.cloud_stores import CloudResults
 from brandvane.simulation.environment import Environment
 from brandvane.simulation.fleet import Fleet
 from brandvane.simulation.host import Host
@@ -156,6 +157,13 @@ ACTS: dict[State, Any] = {
 }
 
 
+class CountsAhead(CloudResults):
+    """The index that counts a run's rows knows of one that is still to be written."""
+
+    async def count(self, run_id: str) -> int:
+        return await super().count(run_id) + 1
+
+
 def _as(environment: Environment, name: str, kind: type) -> None:
     """A use case of the environment becomes one of another class: nothing else about it changes."""
     use_case = getattr(environment, name)
@@ -181,6 +189,10 @@ def _pushes_nothing(environment: Environment) -> None:
 
 def _voids_nothing(environment: Environment) -> None:
     _as(environment, "limiter", VoidsNothing)
+
+
+def _counts_ahead(environment: Environment) -> None:
+    _as(environment, "results", CountsAhead)
 
 
 def _ignores_time(environment: Environment) -> None:
@@ -219,4 +231,5 @@ def mistakes() -> list[Mutant]:
         Mutant("lease shorter than the call", _short_lease),
         Mutant("push does nothing", None, in_every_environment(_pushes_nothing)),
         Mutant("push voids no slots", None, in_every_environment(_voids_nothing)),
+        Mutant("run finished a row early", None, in_every_environment(_counts_ahead)),
     ]

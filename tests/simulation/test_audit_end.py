@@ -112,6 +112,16 @@ def test_an_answer_that_is_nowhere_is_seen() -> None:
     assert world.told() == [LOST]
 
 
+def test_an_answer_that_comes_after_its_task_was_ended_without_it_is_missed_as_well() -> None:
+    world = World()
+    host = Host(world.loop, "worker/1", NOW)
+    record = replace(placed(FIRST, State.RUNNING), attempt_id="lost")
+    assert list(world.auditor.calls.started(host, record, RUN, FIRST.task_id, 1)) == []
+    world.auditor.calls.ended("lost")
+    world.auditor.answered("lost")
+    assert world.told() == [LOST]
+
+
 def test_an_answer_that_is_in_a_row_is_not_lost() -> None:
     world = World()
     world.answered(ROWS[0].attempt_id)

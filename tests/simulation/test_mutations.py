@@ -43,6 +43,7 @@ FOUND_BY: dict[str, int] = {
     "lease shorter than the call": 2,
     "push does nothing": 1,
     "push voids no slots": 1,
+    "run finished a row early": 1,
     "retry_failed without round": 78,
 }
 FIRST = range(1, 41)

@@ -227,8 +227,10 @@ class CallAudit:
                 call.unsafe = True
 
     def ended(self, attempt_id: str) -> None:
-        """The task is finished: nobody asks for this attempt again."""
-        self._attempts.pop(attempt_id, None)
+        """The task is finished: nobody asks for this attempt again, unless its answer is still to come."""
+        call = self._attempts.get(attempt_id)
+        if call is not None and (call.answered_at is not None or call not in self._calls[call.task_id]):
+            del self._attempts[attempt_id]
 
     def answers(self) -> Iterator[Call]:
         """Every answered call."""
