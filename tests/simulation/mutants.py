@@ -1,4 +1,4 @@
-"""What if one condition were missing? Every condition of the moves table taken away in turn, and five mistakes of other parts."""
+"""What if one condition were missing? Every condition of the moves table taken away in turn, and nine mistakes of other parts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from brandvane.engine.take_in import TakeIn
 from brandvane.moves import resend
 from brandvane.pacing import Grant, Limits, Want, interval
 from brandvane.ports import Delivered, Watched
+from brandvane.simulation.cloud_stores import CloudResults
 from brandvane.simulation.environment import Environment
 from brandvane.simulation.fleet import Fleet
 from brandvane.simulation.host import Host
@@ -121,6 +122,20 @@ class ReservesForAll(Limiter):
         return granted
 
 
+class PushesNothing(Limiter):
+    """A 429 is heard and not told to anybody."""
+
+    async def push(self, platform: str, until: float, epoch: int) -> None:
+        return
+
+
+class VoidsNothing(Limiter):
+    """A 429 pushes the clock, and slots that are out already are used."""
+
+    async def push(self, platform: str, until: float, epoch: int) -> None:
+        await self.change(platform, lambda item: replace(item, clock=max(item.clock, until)))
+
+
 class IgnoresTime(Rescuer):
     """Acts on what the index names, whatever time the record has."""
 
@@ -142,6 +157,13 @@ ACTS: dict[State, Any] = {
 }
 
 
+class CountsAhead(CloudResults):
+    """The index that counts a run's rows knows of one that is still to be written."""
+
+    async def count(self, run_id: str) -> int:
+        return await super().count(run_id) + 1
+
+
 def _as(environment: Environment, name: str, kind: type) -> None:
     """A use case of the environment becomes one of another class: nothing else about it changes."""
     use_case = getattr(environment, name)
@@ -161,6 +183,18 @@ def _reserves_for_all(environment: Environment) -> None:
     _as(environment, "limiter", ReservesForAll)
 
 
+def _pushes_nothing(environment: Environment) -> None:
+    _as(environment, "limiter", PushesNothing)
+
+
+def _voids_nothing(environment: Environment) -> None:
+    _as(environment, "limiter", VoidsNothing)
+
+
+def _counts_ahead(environment: Environment) -> None:
+    _as(environment, "results", CountsAhead)
+
+
 def _ignores_time(environment: Environment) -> None:
     environment.scanner._rescuer.__class__ = IgnoresTime
 
@@ -177,6 +211,15 @@ def _same_number(change: Change) -> Change:
     return replace(change, add={name: number for name, number in change.add.items() if name != "dispatch_no"})
 
 
+def _short_lease(change: Change) -> Change:
+    """The scanner takes calls from workers that are well."""
+    return (
+        replace(change, put={**change.put, "act_at": change.put["updated_at"] + 5.0})
+        if change.name == "begin"
+        else change
+    )
+
+
 def mistakes() -> list[Mutant]:
     """The mistakes that are made elsewhere than in the table."""
     return [
@@ -185,4 +228,8 @@ def mistakes() -> list[Mutant]:
         Mutant("limiter that reserves more than it uses", None, in_every_environment(_reserves_for_all)),
         Mutant("scanner without act_at", _timeless, in_every_environment(_ignores_time)),
         Mutant("dispatch_no not raised", _same_number),
+        Mutant("lease shorter than the call", _short_lease),
+        Mutant("push does nothing", None, in_every_environment(_pushes_nothing)),
+        Mutant("push voids no slots", None, in_every_environment(_voids_nothing)),
+        Mutant("run finished a row early", None, in_every_environment(_counts_ahead)),
     ]

@@ -40,6 +40,10 @@ FOUND_BY: dict[str, int] = {
     "limiter that reserves more than it uses": 1,
     "scanner without act_at": 1,
     "dispatch_no not raised": 1,
+    "lease shorter than the call": 2,
+    "push does nothing": 1,
+    "push voids no slots": 1,
+    "run finished a row early": 1,
     "retry_failed without round": 78,
 }
 FIRST = range(1, 41)

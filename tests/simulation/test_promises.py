@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from brandvane.simulation.faults import ARTICLE, NONE, Faults
+from brandvane.simulation.fleet import Function
 from brandvane.simulation.trials import Engine, Trial, carry_out
 
 DAY = {"brands": 10, "questions": 100, "platforms": 3, "rate": 20.0, "hours": 0.5}
@@ -33,9 +35,25 @@ def figures(given: dict[str, Any], faults: Faults, engine: Engine = "brandvane")
     return verdict.figures
 
 
+@pytest.fixture
+def deaths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Environments that were at work, for each time that all of a function's die at once."""
+    found: list[int] = []
+    die = Function.die
+
+    def counted(function: Function) -> None:
+        found.append(len(function._running))
+        die(function)
+
+    monkeypatch.setattr(Function, "die", counted)
+    return found
+
+
 @pytest.mark.parametrize("slowness", [1.0, 2.0])
-def test_a_day_with_the_article_s_faults_keeps_every_promise(slowness: float) -> None:
-    told = figures({**DAY, "slowness": slowness}, ARTICLE)
+def test_a_day_with_the_article_s_faults_keeps_every_promise(slowness: float, deaths: list[int]) -> None:
+    # The day is half an hour long: so that workers die in it, they do it twice as often as once in that time.
+    told = figures({**DAY, "slowness": slowness}, replace(ARTICLE, deaths_a_day=2 * 24 / DAY["hours"]))
+    assert sum(at_work > 0 for at_work in deaths) >= 3
     assert told.keys() >= KEYS
     assert (told["planned"], told["results"], told["lost"], told["duplicate_results"]) == (3000, 3000, 0, 0)
     assert (told["limit_violations"], told["repeated_unexplained"]) == (0, 0)
@@ -66,6 +84,19 @@ def test_a_backlog_uses_95_per_cent_of_the_rate_until_it_is_gone(faults: Faults)
 
 
 def test_a_quiet_day_costs_eighteen_write_units_a_task_and_what_pacing_costs() -> None:
-    told = figures({**DAY, "questions": 10}, NONE)["aws_operations_per_task"]["detail"]
-    # Six writes of the record, ten of its index entry, the row and its entry.
-    assert [told[f"write_{name}"] for name in ("tasks", "tasks_index", "results", "results_index")] == [6, 10, 1, 1]
+    told = figures({**DAY, "questions": 10}, NONE)["aws_operations_per_task"]
+    written = {name: round(300 * units) for name, units in told["detail"].items() if name.startswith("write_")}
+    assert written == {
+        # Six writes of the record, ten of its index entry, the row and its entry.
+        "write_tasks": 6 * 300,
+        "write_tasks_index": 10 * 300,
+        "write_results": 300,
+        "write_results_index": 300,
+        # One a batch: a platform's tasks are 18 s apart, so that each has its own.
+        "write_stats": 300,
+        # Slots of tasks and canaries, the leases of dispatcher and scanner, the measured hold times.
+        "write_control": 746,
+        "write_runs": 49,
+        "write_runs_index": 98,
+    }
+    assert told["write_units"] == pytest.approx(sum(written.values()) / 300, abs=0.0005)

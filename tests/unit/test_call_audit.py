@@ -12,6 +12,7 @@ from brandvane.simulation.call_audit import (
     first_arrivals,
     most_at_once,
     most_within,
+    repeated_by_task,
     repeated_calls,
 )
 from brandvane.simulation.standin_row import CallOutcome, CallRow, parse_rows, row_line
@@ -75,9 +76,29 @@ def test_a_retry_after_a_failure_is_not_repeated() -> None:
     assert repeated_calls(rows) == {"gpt": Repeated(0, 0, agree=True)}
 
 
-def test_a_call_that_arrived_before_the_answer_was_fully_written_is_not_repeated() -> None:
-    rows = [call("t1/1", 0, 2), call("t1/2", 1.9, 4), call("t1/3", 2, 4)]
+def test_a_failed_call_that_arrived_before_the_answer_was_fully_written_is_not_repeated() -> None:
+    rows = [call("t1/1", 0, 2), call("t1/2", 1.9, 4, CallOutcome.CUT), call("t1/3", 2, 4, CallOutcome.CUT)]
     assert repeated_calls(rows) == {"gpt": Repeated(0, 0, agree=True)}
+
+
+def test_a_task_that_two_calls_at_once_bring_answers_for_is_repeated_once() -> None:
+    rows = [call("t1/1", 0, 9), call("t1/2", 2, 4)]
+    assert repeated_calls(rows) == {"gpt": Repeated(1, 1, agree=True)}
+
+
+def test_the_later_of_two_calls_at_once_is_the_repeated_one() -> None:
+    rows = [call("t1/2", 2, 4), call("t1/1", 0, 9)]
+    assert [row.request_id for row in repeated_by_task(rows)] == ["t1/2"]
+
+
+def test_samples_that_are_asked_at_once_repeat_nothing() -> None:
+    rows = [call("t1/1", 0, 9), call("t2/1", 1, 4), call("t3/1", 2, 5)]
+    assert repeated_calls(rows) == {"gpt": Repeated(0, 0, agree=True)}
+
+
+def test_one_answer_too_many_for_samples_that_are_asked_at_once_is_repeated() -> None:
+    rows = [call("t1/1", 0, 9), call("t2/1", 1, 4), call("t1/2", 2, 5)]
+    assert repeated_calls(rows) == {"gpt": Repeated(1, 1, agree=True)}
 
 
 def test_a_task_asked_again_under_a_new_call_number_and_refused_still_counts() -> None:

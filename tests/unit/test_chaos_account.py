@@ -33,7 +33,7 @@ RUN = Summary(
     start_delay_s=Delay(),
     rate_used={},
     call_outcomes={fault.value: 1 for fault in SHARES},
-    complaints=("3 calls were made after their task had been answered",),
+    complaints=("3 calls were made though their task had been answered, or was being answered",),
 )
 
 

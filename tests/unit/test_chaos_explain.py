@@ -84,6 +84,22 @@ def test_a_kill_that_cannot_have_lost_the_answer_explains_nothing(kill: Kill) ->
     assert explain([call("t/1", 100.0), call("t/2", 150.0)], [kill]).unexplained == ("t/2",)
 
 
+def test_an_answer_that_was_written_to_a_worker_killed_during_its_call_explains_the_one_beside_it() -> None:
+    calls = [call("t/1", 100.0, finished=190.0), call("t/2", 180.0, finished=182.0)]
+    repeats = explain(calls, [killed(120.0, "t/1")])
+    assert (repeats.causes, repeats.unexplained) == ({"killed with the call under way": 1}, ())
+
+
+def test_two_answers_at_once_have_no_cause_when_nobody_was_killed() -> None:
+    calls = [call("t/1", 100.0, finished=190.0), call("t/2", 180.0, finished=182.0)]
+    assert explain(calls, []).unexplained == ("t/2",)
+
+
+def test_a_kill_of_the_later_worker_does_not_explain_two_answers_at_once() -> None:
+    calls = [call("t/1", 100.0, finished=190.0), call("t/2", 180.0, finished=182.0, port=52)]
+    assert explain(calls, [killed(182.1, "t/2", port=52)]).unexplained == ("t/2",)
+
+
 def test_an_answer_that_was_written_while_its_process_died_was_lost() -> None:
     assert explain([call("t/1", 100.0), call("t/2", 150.0)], [killed(100.9, "t/1")]).unexplained == ()
 

@@ -123,10 +123,17 @@ def test_a_call_after_the_answer_was_written_is_repeated_in_both_counts() -> Non
     assert not summary.passed
 
 
-def test_a_call_before_the_answer_was_written_is_not_repeated() -> None:
+def test_a_failed_call_before_the_answer_was_written_is_not_repeated() -> None:
+    rows, calls = good()
+    summary = account(rows, [*calls, call("a", 2, 100.3, CallOutcome.CUT)])
+    assert (summary.repeated_calls, summary.repeated_by_prompt) == (0, 0)
+
+
+def test_two_answers_at_once_are_one_repeated_call_and_break_the_promise() -> None:
     rows, calls = good()
     summary = account(rows, [*calls, call("a", 2, 100.3)])
-    assert (summary.repeated_calls, summary.repeated_by_prompt) == (0, 0)
+    assert (summary.repeated_calls, summary.repeated_by_prompt, summary.groupings_agree) == (1, 1, True)
+    assert summary.complaints == ("1 calls were made though their task had been answered, or was being answered",)
 
 
 def test_a_task_that_was_given_two_ids_makes_the_groupings_disagree() -> None:

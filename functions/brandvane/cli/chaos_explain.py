@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from brandvane.cli.chaos_kills import Aim, Kill
 from brandvane.cli.chaos_process import DYING_S
-from brandvane.policy import MAX_RETRY
 from brandvane.result import ResultRow
 from brandvane.simulation.call_audit import repeated_by_task
 from brandvane.simulation.standin_row import CallRow
 from brandvane.task import Outcome
 
 RESCUE_S = 180.0
+MAX_RETRY = 3  # DESIGN §5
 LEASE_S = 30.0  # call timeout and margin: by then a worker has kept its answer, or the task is another's
 
 Off = tuple[float, float]  # from, until: the scanner's schedules were disabled
@@ -22,17 +22,17 @@ Off = tuple[float, float]  # from, until: the scanner's schedules were disabled
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Calls made after their task's answer: by recorded cause, and those without one (request ids)."""
+    """Calls made after their task's answer, or answered beside it: by recorded cause, and those without one (request ids)."""
 
     causes: Mapping[str, int]
     unexplained: tuple[str, ...]
 
 
 def explain(calls: Sequence[CallRow], kills: Sequence[Kill]) -> Repeats:
-    """Every repeated call has a cause when each answer written before it was lost with its worker.
+    """Every repeated call has a cause when the answer to each call that arrived before it was lost with its worker.
 
-    An answer was lost when the process that held its connection was killed, after it was written or while it was, and the
-    record still showed that very call as RUNNING when the process was dead.
+    An answer was lost when the process that held its connection was killed, after it was written, while it was, or while the
+    call was under way, and the record still showed that very call as RUNNING when the process was dead.
     """
     answers: dict[str, list[CallRow]] = defaultdict(list)
     for call in calls:
@@ -41,22 +41,30 @@ def explain(calls: Sequence[CallRow], kills: Sequence[Kill]) -> Repeats:
     causes: Counter[str] = Counter()
     unexplained = []
     for call in repeated_by_task(calls):
-        lost_with = [_lost_with(a, kills) for a in answers[call.task] if a.finished < call.arrived]
+        before = [each for each in answers[call.task] if each is not call and each.arrived <= call.arrived]
+        lost_with = [_lost_with(each, kills) for each in before]
         first = lost_with[0]
         if first is None or None in lost_with:
             unexplained.append(call.request_id)
         else:
-            aimed = first.aim is Aim.AFTER_ANSWER
-            causes["killed right after the answer" if aimed else "killed with the answer not yet kept"] += 1
+            causes[_cause(before[0], first)] += 1
     return Repeats(dict(sorted(causes.items())), tuple(unexplained))
+
+
+def _cause(answer: CallRow, kill: Kill) -> str:
+    if kill.aim is Aim.AFTER_ANSWER:
+        return "killed right after the answer"
+    under_way = kill.at < answer.finished - DYING_S
+    return "killed with the call under way" if under_way else "killed with the answer not yet kept"
 
 
 def _lost_with(answer: CallRow, kills: Iterable[Kill]) -> Kill | None:
     for kill in kills:
         own = answer.port in kill.victim.ports or answer.request_id == kill.victim.chosen
-        # Bytes that are sent while a process dies are taken by its connections, and by nobody else.
-        timely = -DYING_S <= kill.at - answer.finished <= LEASE_S
-        if own and timely and answer.request_id in kill.running:
+        # Bytes that are sent while a process dies are taken by its connections, and by nobody else; what is sent to one that is
+        # dead reaches nobody, whether or not the sender hears of it.
+        earliest = min(answer.arrived, answer.finished - DYING_S)
+        if own and earliest <= kill.at <= answer.finished + LEASE_S and answer.request_id in kill.running:
             return kill
     return None
 

@@ -24,10 +24,15 @@ class Ending:
     retries: dict[int, int]
 
 
-def audit_end(auditor: Auditor, run: Run, planned: Iterable[str]) -> Ending:
-    """Look at what is left, and report every broken promise to the auditor."""
+def audit_end(auditor: Auditor, run: Run, planned: Iterable[str], total: int) -> Ending:
+    """Look at what is left, and report every broken promise to the auditor.
+
+    ``planned``: the tasks that the engine's own expansion yields; ``total``: how many there must be, whatever that says.
+    """
     cloud = auditor.cloud
     ids = dict.fromkeys(planned)
+    if len(ids) != total:
+        auditor.violated("ended", f"the catalogue expands to {len(ids)} tasks; {total} are to be asked")
     rows = Counter(row.task_id for (pk, _), row in cloud.results.rows.items() if not pk.startswith("history#"))
     outcomes: Counter[Outcome] = Counter()
     retries: Counter[int] = Counter()
@@ -67,7 +72,9 @@ def audit_end(auditor: Auditor, run: Run, planned: Iterable[str]) -> Ending:
 
 
 def _answers(auditor: Auditor, run: Run) -> None:
-    """Every answer that reached a living worker is in a row, or under ``late/``, unless its worker died or both ways failed."""
+    """Every answer that reached a living worker is in a row, or under ``late/``, unless its worker died with it (or still stands
+    still with it) or both ways failed.
+    """
     cloud = auditor.cloud
     kept = {row.attempt_id for row in cloud.results.rows.values() if row.outcome in ANSWERED}
     for call in auditor.calls.answers():
@@ -75,6 +82,6 @@ def _answers(auditor: Auditor, run: Run) -> None:
             continue
         if late_key(run.run_id, call.task_id, call.attempt_id) in cloud.blobs.objects:
             continue
-        if call.safe_at is None and call.host.was_disturbed(call.started, cloud.loop.time()):
+        if call.safe_at is None and call.lost_with_its_worker(cloud.loop.time()):
             continue
         auditor.violated("answers", f"the answer to call {call.number} is nowhere", call.task_id)

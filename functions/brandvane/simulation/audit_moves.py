@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from brandvane.policy import MAX_RETRY, MAX_THROTTLES
 from brandvane.task import ANSWERED, Change, Outcome, State, Task
 
 SKEW_S = 2.0
 ROUNDING_S = 1e-5
 GIVE_BACKS = 10
+MAX_RETRY = 3  # DESIGN §5
+MAX_THROTTLES = 20
 SLOT_MISSED = "slot_missed"  # the call that was counted when it began was not made
 _BACK = 1  # dispatch_no grows by this when a claimed or finished task waits again
 

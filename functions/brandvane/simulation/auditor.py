@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from brandvane.answer import late_key
 from brandvane.control import Control
 from brandvane.messages import PLAN_QUEUE, WRITEBACK_QUEUE, CallMessage, PlanMessage, WriteBackMessage
-from brandvane.pacing import FACTOR_FLOOR, LIMITER_SHARE, MAX_WAIT_S
-from brandvane.policy import RETRY_AFTER_MAX_S
 from brandvane.result import ResultRow, result_pk
 from brandvane.run import Run
 from brandvane.simulation.audit_calls import CallAudit, Use
+from brandvane.simulation.audit_clock import faults_of as clock_faults_of
+from brandvane.simulation.audit_errors import is_expected
 from brandvane.simulation.audit_limits import LimitAudit
 from brandvane.simulation.audit_moves import SLOT_MISSED, faults_of
+from brandvane.simulation.audit_retry_after import RetryAfterAudit
+from brandvane.simulation.audit_runs import RunAudit
 from brandvane.simulation.history import History
 from brandvane.simulation.host import Host
 from brandvane.task import ANSWERED, FINISHED, Change, State, Task, Verdict, bucket_of
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     from brandvane.simulation.cloud import Cloud
 
 CALLS = "calls-"
-HORIZON_S = 3.0  # a slot is asked for at most this long before its task is due (lead and gathering)
-CAUGHT = frozenset({"record_not_handled", "not_taken_in", "platform_not_dispatched", "partition_not_swept"})
-EXPECTED = ("Unavailable", "TooLarge", "AnswerNotSafe", "NewerMessage")
 TOLD = frozenset({"answer_not_safe", "answer_by_message", "late_answer", "row_superseded", "authority_lost"})
 
 
@@ -44,11 +43,13 @@ class Auditor:
         self.history = History()
         self.calls = CallAudit(now, epoch)
         self.limits: dict[str, LimitAudit] = {}
+        self.waits: dict[str, RetryAfterAudit] = {}
         self._rates: dict[str, float] = {}
         self.events: Counter[str] = Counter()
         self.unfinished = 0  # records that are neither DONE nor FAILED
         self._confirmed: dict[str, int] = {}  # task -> dispatch_no of the last message that its queue confirmed
         self._finished: set[tuple[str, int]] = set()
+        self._runs = RunAudit()
         self._cloud: Cloud | None = None
 
     def watch(self, cloud: Cloud) -> None:
@@ -89,6 +90,8 @@ class Auditor:
             self.violated("moves", "dispatched without a confirmed message", task_id)
         elif change.name == "retry" and new.error_kind == SLOT_MISSED and self.calls.was_made(old.attempt_id):
             self.violated("moves", "a call is taken back that was made", task_id)
+        elif change.name == "rescue":
+            self.calls.taken(old.attempt_id)
         elif change.name == "answer":
             self.calls.safe(old.attempt_id, by_message=False)
         elif change.name == "finish":
@@ -118,6 +121,8 @@ class Auditor:
     def run_changed(self, host: Host, run: Run) -> None:
         """A run was put or changed."""
         self.history.note(run.run_id, (self._now(), host.name, run.state, run.counted, len(run.chunks_done)))
+        records = self.cloud.tasks.records.values()
+        self._all("finished", self._runs.changed(run, self.cloud.results.counts[run.run_id], records), run.run_id)
 
     def sent(self, host: Host, queue: str, body: str) -> None:
         """A message is on its queue."""
@@ -165,25 +170,24 @@ class Auditor:
             self.violated("answers", "an answer's message was acknowledged and the answer is nowhere", told.task_id)
 
     def control_changed(self, host: Host, old: Control, new: Control) -> None:
-        """The limiter's clock may run ahead by what is granted, or to where a 429 has pushed it."""
-        if new.clock <= old.clock:
-            return
-        granted = new.day_calls - old.day_calls if new.day == old.day else new.day_calls
-        now = host.now()
-        furthest = now + RETRY_AFTER_MAX_S + HORIZON_S
-        if granted > 0:
-            rate = self._rates.get(new.platform, 1.0) if new.rate_override is None else new.rate_override
-            rate *= max(new.factor, FACTOR_FLOOR)
-            step = 1 / (rate * LIMITER_SHARE)
-            furthest = min(max(old.clock, now + HORIZON_S) + granted * step, now + MAX_WAIT_S + HORIZON_S + step)
-        if new.clock > furthest + 1e-3:
-            self.violated("limiter", f"{new.platform}: the clock ran {new.clock - now:.3f} s ahead for {granted} calls")
+        """A control item was replaced."""
+        rate = self._rates.get(new.platform, 1.0)
+        self._all("limiter", clock_faults_of(old, new, rate, host.now()))
+        if new.platform in self.waits:
+            self._all("retry_after", self.waits[new.platform].changed(old, new, self._now()))
 
-    def platform(self, name: str, rate: float, in_flight: int, skew_s: float, planned: int) -> None:
-        """A platform, its limits, and how many tasks are planned for it."""
-        self.calls.use[name] = Use(planned, in_flight)
+    def platform(
+        self, name: str, rate: float, in_flight: int, skew_s: float, planned: int, timeout: float = 60.0
+    ) -> None:
+        """A platform, its limits, how many tasks are planned for it, and how long a call of it may take."""
+        self.calls.use[name] = Use(planned, in_flight, timeout)
         self.limits[name] = LimitAudit(rate, in_flight, skew_s)
+        self.waits[name] = RetryAfterAudit(self._epoch, skew_s, self._unreachable)
         self._rates[name] = rate
+
+    def _unreachable(self, since: float, until: float) -> bool:
+        began, troubles = self.cloud.started, self.cloud.troubles("dynamodb")
+        return any(each.start <= until - began and each.end >= since - began for each in troubles)
 
     def call_started(self, host: Host, platform: str, request_id: str) -> None:
         """A call leaves its worker."""
@@ -193,22 +197,30 @@ class Auditor:
         self.history.note(task_id, (self._now(), host.name, "call", number))
         self._all("limits", self.limits[platform].started(self._now()), task_id)
         self._all("calls", self.calls.started(host, task, run, task_id, int(number)), task_id)
+        slot_epoch = None if task is None else task.slot_epoch
+        self._all("retry_after", self.waits[platform].started(request_id, slot_epoch, self._now()), task_id)
 
     def replied(self, host: Host, request_id: str, kind: str) -> None:
         """What a call came to, as its caller knows it."""
-        self.history.note(request_id.rpartition("/")[0], (self._now(), host.name, "reply", kind))
+        task_id, _, number = request_id.rpartition("/")
+        self.history.note(task_id, (self._now(), host.name, "reply", kind))
+        self._all("calls", self.calls.replied(task_id, int(number), kind), task_id)
+        for waits in self.waits.values():
+            waits.replied(host, request_id, kind, self._now())
 
     def answered(self, attempt_id: str) -> None:
         """A complete answer has reached a living worker."""
-        self.calls.answered(attempt_id)
+        self._all("calls", self.calls.answered(attempt_id), self.calls.task_of(attempt_id))
 
     def told(self, host: Host, name: str, fields: Mapping[str, Any]) -> None:
         """The engine wrote a line into its log."""
         self.events[name] += 1
         error = fields.get("error")
-        if error is not None and name in CAUGHT and not str(error).startswith(EXPECTED):
+        if error is not None and not is_expected(name, str(error)):
             self.violated("crash", f"{name}: {error}")
         task_id = fields.get("task_id")
+        if name == "call":
+            self.calls.delivered(fields["attempt_id"])
         if name in TOLD and task_id is not None:
             self.history.note(task_id, (self._now(), host.name, name))
             if name == "answer_not_safe":

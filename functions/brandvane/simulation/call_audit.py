@@ -18,7 +18,9 @@ PromptKey = tuple[str, str, str]  # platform, model, prompt as received
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Calls for a task that arrived after a complete valid 200 for it was fully written, counted in two ways."""
+    """Calls for a task that arrived after a complete valid 200 for it was fully written, or that brought one more beside it,
+    counted in two ways.
+    """
 
     by_task: int
     by_prompt: int
@@ -155,7 +157,8 @@ def repeated_calls(rows: Sequence[CallRow], allowed: Mapping[PromptKey, int] | N
 
 
 def repeated_by_task(rows: Iterable[CallRow]) -> list[CallRow]:
-    """Rows that arrived after the first complete answer to their own task (by request id) was fully written.
+    """Rows that arrived after the first complete answer to their own task (by request id) was fully written, or that were answered
+    as well though they arrived before: two calls at once are paid for twice.
 
     Calls without a request id belong to no task; only the prompts' count sees them.
     """
@@ -167,7 +170,8 @@ def repeated_by_task(rows: Iterable[CallRow]) -> list[CallRow]:
 
 
 def repeated_by_prompt(group: Iterable[CallRow], quota: int) -> list[CallRow]:
-    """Rows of one prompt that arrived when ``quota`` complete answers to it had been fully written already.
+    """Rows of one prompt that arrived when ``quota`` complete answers to it had been fully written already, and those with a
+    complete answer beyond the ``quota`` that arrived first, whenever they arrived.
 
     Samples and locales make several tasks send the same text to the same model, and each of them may have one complete
     answer: the quota is the number of distinct task ids among the prompt's calls (at least 1). A caller who knows the
@@ -177,11 +181,12 @@ def repeated_by_prompt(group: Iterable[CallRow], quota: int) -> list[CallRow]:
     asked again after an error, without any repetition of its own.
     """
     rows = list(group)
-    written = sorted(row.finished for row in rows if row.complete)
-    if len(written) < quota:
+    answered = sorted((row for row in rows if row.complete), key=lambda row: row.arrived)
+    if len(answered) < quota:
         return []
-    enough = written[quota - 1]
-    return [row for row in rows if row.arrived > enough and (quota == 1 or row.complete)]
+    enough = sorted(row.finished for row in answered)[quota - 1]
+    too_many = {id(row) for row in answered[quota:]}  # with those that arrived later than enough among them
+    return [row for row in rows if id(row) in too_many or (quota == 1 and row.arrived > enough)]
 
 
 def _quota(key: PromptKey, group: Iterable[CallRow], allowed: Mapping[PromptKey, int] | None) -> int:

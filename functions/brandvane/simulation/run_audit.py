@@ -54,8 +54,9 @@ class Summary:
     ``planned``: distinct tasks of the catalogue; ``results``: rows read; ``lost``: planned tasks without a row; ``unplanned``:
     rows and called tasks that the plan does not know. ``calls``: lines of the log; ``throttled``: 429s because a limit was
     exceeded; ``injected``: 429s that were drawn. ``repeated_calls``: calls for a task after a complete answer to it had been
-    written, by request id; ``repeated_by_prompt`` counts them by prompt. ``retries``: rows by number of retries, counted from the
-    log. ``rate_used``: share of a platform's limit in its busiest 30 s. ``run_s``: from the run's creation to its report.
+    written, and those that brought a further one at the same time, by request id; ``repeated_by_prompt`` counts them by prompt.
+    ``retries``: rows by number of retries, counted from the log. ``rate_used``: share of a platform's limit in its busiest 30 s.
+    ``run_s``: from the run's creation to its report.
     """
 
     run_id: str
@@ -145,7 +146,7 @@ def _complaints(counts: Mapping[str, int], throttled: int, repeated: int, agree:
     if throttled:
         yield f"{throttled} calls were refused because a platform's limit was exceeded"
     if repeated:
-        yield f"{repeated} calls were made after their task had been answered"
+        yield f"{repeated} calls were made though their task had been answered, or was being answered"
     if not agree:
         yield "repeated calls grouped by request id and by prompt disagree"
 

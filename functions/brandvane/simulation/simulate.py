@@ -20,7 +20,7 @@ from brandvane.simulation import handlers
 from brandvane.simulation.audit_end import Ending, audit_end
 from brandvane.simulation.auditor import Auditor
 from brandvane.simulation.cloud import BEFORE_S, Cloud
-from brandvane.simulation.cloud_platforms import Platforms
+from brandvane.simulation.cloud_platforms import Fate, Platforms
 from brandvane.simulation.faults import NONE, Faults
 from brandvane.simulation.fleet import Fleet
 from brandvane.simulation.history import Violation
@@ -60,6 +60,16 @@ class Outcome:
     def violations(self) -> list[Violation]:
         """The promises that were broken."""
         return self.auditor.history.violations
+
+
+class HeardPlatforms(Platforms):
+    """Platforms whose every word the auditor hears before its caller does."""
+
+    def fate(self, platform: str, request_id: str) -> Fate:
+        """The call's fate."""
+        fate = super().fate(platform, request_id)
+        self._cloud.auditor.waits[platform].fated(request_id, fate.kind, fate.retry_after)
+        return fate
 
 
 Progress = Callable[[float, int, int], None]
@@ -104,7 +114,8 @@ class Simulation:
         loop.call_later(BEFORE_S + PUSHED_S, cloud.catalogues.push, scenario.catalogue())
         for settings in scenario.settings():
             planned = scenario.total // scenario.platforms
-            auditor.platform(settings.name, settings.rate, settings.in_flight, self.faults.clock_skew_s, planned)
+            skew, timeout = self.faults.clock_skew_s, settings.call_timeout_s
+            auditor.platform(settings.name, settings.rate, settings.in_flight, skew, planned, timeout)
         loop.call_later(scenario.window[2] - scenario.epoch + STORM_S, cloud.calm)
         fleet = self._fleet(cloud)
         if self.prepare is not None:
@@ -126,13 +137,13 @@ class Simulation:
         elif not outcome.interrupted:
             catalogue = scenario.catalogue()
             expansion = Expansion(catalogue, Selection(), run.priority, outcome.run.seed)
-            outcome.ending = audit_end(auditor, outcome.run, planned_ids(run.run_id, expansion))
+            outcome.ending = audit_end(auditor, outcome.run, planned_ids(run.run_id, expansion), scenario.total)
         fleet.die()  # else the loop's end would look like an interruption that the code may answer
         return outcome
 
     def _fleet(self, cloud: Cloud) -> Fleet:
         deployed = self.scenario.deployed()
-        platforms = Platforms(cloud, self.seed, self.scenario.latency, self.scenario.call_timeout)
+        platforms = HeardPlatforms(cloud, self.seed, self.scenario.latency, self.scenario.call_timeout)
         fleet = Fleet(cloud, platforms, deployed, self.seed)
         fleet.handlers.update(handlers.BY_EVENT)
         for each in deployed:
