@@ -102,12 +102,15 @@ class Ground:
         for function in functions:
             told = self.clients.functions.get_function(FunctionName=function_name(self.state.stack, function))
             role = told["Configuration"]["Role"].rpartition("/")[2]
-            (name,) = self._iam.list_role_policies(RoleName=role)["PolicyNames"]
-            document: Any = self._iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-            self._policies.setdefault(role, (name, json.dumps(document)))
-            kept = [each for each in document["Statement"] if each.get("Sid") != statement]
-            assert len(kept) < len(document["Statement"]), f"{function} has no statement {statement}"
-            self._put(role, name, json.dumps({**document, "Statement": kept}))
+            found = False
+            for name in self._iam.list_role_policies(RoleName=role)["PolicyNames"]:
+                document: Any = self._iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+                kept = [each for each in document["Statement"] if each.get("Sid") != statement]
+                if len(kept) < len(document["Statement"]):
+                    found = True
+                    self._policies.setdefault(role, (name, json.dumps(document)))
+                    self._put(role, name, json.dumps({**document, "Statement": kept}))
+            assert found, f"{function} has no statement {statement}"
 
     def restore_policies(self) -> None:
         """Give back what was taken."""

@@ -22,6 +22,6 @@ def unexplained(calls: Sequence[CallRow], began: float, ended: float) -> list[st
         if any(
             not began - KEPT_S <= answer.finished <= ended
             for answer in answered
-            if answer.task == call.task and answer.finished < call.arrived
+            if answer.task == call.task and answer.arrived < call.arrived
         )
     ]

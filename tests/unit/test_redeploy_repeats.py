@@ -40,5 +40,9 @@ def test_every_earlier_answer_needs_the_update() -> None:
     assert unexplained([call(1, 120.0), call(2, 150.0), call(3, 190.0)], BEGAN, ENDED) == ["task/3"]
 
 
+def test_two_answers_at_once_need_it_too() -> None:
+    assert unexplained([call(1, 192.0), call(2, 193.0)], BEGAN, ENDED) == ["task/2"]
+
+
 def test_a_call_that_was_not_answered_may_always_be_made_again() -> None:
     assert unexplained([call(1, 50.0, complete=False), call(2, 190.0)], BEGAN, ENDED) == []

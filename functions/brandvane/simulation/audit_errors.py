@@ -6,11 +6,11 @@ EXPECTED = ("Unavailable", "TooLarge", "AnswerNotSafe", "NewerMessage")
 # The same in the words of the simulated services.
 IN_WORDS = frozenset(
     f"{service}{how}"
-    for service in ("dynamodb", "sqs", "s3", "lambda")
+    for service in ("dynamodb", "sqs", "s3", "ssm", "lambda")
     for how in (" refuses", " does not answer", ": the reply was lost")
 )
 # Those who wait for no longer than they may.
-HURRIED = frozenset({"answer_not_recorded", "answer_not_stored", "gauges_not_published"})
+HURRIED = frozenset({"answer_not_recorded", "answer_not_stored", "gauges_not_published", "platform_not_told"})
 
 
 def is_expected(event: str, error: str) -> bool:

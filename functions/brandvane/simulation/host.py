@@ -85,9 +85,3 @@ class Host:
         self.killed_at = self.loop.time()
         if self.on_death is not None:
             self.on_death()
-
-    def was_disturbed(self, since: float, until: float) -> bool:
-        """Was it killed or did it stand still between two virtual instants?"""
-        if self.killed_at is not None and since <= self.killed_at <= until:
-            return True
-        return any(began <= until and ended >= since for began, ended in self.stalls)
