@@ -101,3 +101,13 @@ def test_a_timeout_with_retries_left_is_seen() -> None:
     old = task(State.RUNNING)
     change = moves.ended(old, Outcome.TIMEOUT, NOW, error_kind="timeout")
     assert list(faults_of(change, old, applied(old, change))) == ["end: timeout with 0 of 3 retries"]
+
+
+def test_an_act_at_that_stays_in_the_same_partition_is_seen() -> None:
+    change, old, new = carried_out("extend")
+    assert list(faults_of(change, old, replace(new, act_at=old.act_at))) == [f"extend: act_at is still {old.act_at}"]
+
+
+def test_the_same_instant_in_another_partition_is_another_place() -> None:
+    change, old, new = carried_out("retry")
+    assert list(faults_of(change, old, replace(new, act_at=old.act_at))) == []

@@ -104,7 +104,9 @@ def _contents(name: str, old: Task, new: Task) -> Iterator[str]:
         yield f"{name}: expires_at is {new.expires_at} in {new.state}"
     if finished != (new.watch is None) or finished != (new.act_at is None):
         yield f"{name}: watch is {new.watch}, act_at {new.act_at} in {new.state}"
-    if new.act_at is not None and new.act_at == old.act_at and name != "heartbeat":  # which its client may send twice
+    # In another partition the same instant is another place: a task may wait for the end of its probe's lease, which is its own's.
+    same_place = new.act_at is not None and (new.watch, new.act_at) == (old.watch, old.act_at)
+    if same_place and name != "heartbeat":  # which its client may send twice
         yield f"{name}: act_at is still {old.act_at}"
     fresh = name in ("claim", "retry_failed")
     if fresh == (new.attempt_id == old.attempt_id):
