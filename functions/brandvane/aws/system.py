@@ -119,7 +119,9 @@ class LogTelemetry:
             self._log({key: number for key, number in counts.items() if key[0] not in METRICS})
             try:
                 await self._publish(self._clients, {key: number for key, number in counts.items() if key[0] in METRICS})
-            except Exception:
+            except (
+                Exception
+            ):  # whatever it was: it goes on to the caller, and only what would never be counted again is kept
                 self._counts.update({key: number for key, number in counts.items() if key[0] in COUNTED_ONCE})
                 raise
 

@@ -7,22 +7,18 @@ records are counted anew only every 10 minutes while they are many: counting the
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from brandvane import breaker
 from brandvane.catalogue import Catalogue, Monitor
-from brandvane.control import Control
-from brandvane.engine.projection import finish_at, pace_of, waits_of
+from brandvane.engine.look import Look, late_by
 from brandvane.gauges import (
     LEAST_IN_HAND,
     NOT_PLANNED_S,
     LastHour,
     Lately,
     asks_still,
-    lateness,
-    left_of,
     not_planned,
     pauses,
     progress,
@@ -70,20 +66,6 @@ class _Known:
     pending: int = 0
     capped: bool = False
     counted_at: float = -COUNT_ANEW_S
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one sweep has seen of a platform."""
-
-    slots: int
-    control: Control
-    unfinished: int  # PENDING, as far as counted, and held
-    capped: bool  # there are more PENDING than were counted
-    writeback: int
-    backlog: int
-    expired: int  # tasks that workers ended so lately
-    dollars: float  # what its answers of the budget's day cost, by what workers reported
 
 
 class Gauges:
@@ -334,21 +316,4 @@ class Gauges:
         except Exception as error:  # the other runs' end can still be reckoned
             self._unread(error, run_id=run.run_id)
             return None
-        day = budget_day(now, monitor.time_zone)
-        capped = {platform for platform, look in looks.items() if look.capped}
-        left = left_of(run, {platform: look.unfinished for platform, look in looks.items()}, capped)
-        ends = []
-        for platform, look in looks.items():
-            tasks = left.get(platform, 0)
-            pace = pace_of(monitor, platform, look.control, look.slots)
-            if not tasks:
-                continue
-            if pace is None:  # nobody will ask them
-                ends.append(math.inf)
-                continue
-            models = monitor.platform(platform).targets
-            by_target = {target: max(tasks // len(models), 1) for target in models}
-            waits = waits_of(monitor, platform, look.control, by_target, tasks, day, now)
-            last = run.window_start + max(run.planned[platform] - 1, 0) * run.spacing.get(platform, 0.0)
-            ends.append(finish_at(pace, waits, tasks, max(now, run.window_start), last))
-        return lateness(max(ends), run.deadline) if ends else None
+        return late_by(run, monitor, looks, now)
